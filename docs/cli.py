@@ -51,7 +51,7 @@ looseleaf history FACT                every value it had
 looseleaf review                      what waits for your yes, one by one
 looseleaf settle [PAGE]               pages that were emptied, cut off or left in conflict, and conflict copies
 looseleaf approve|reject|pin FACT     say yes, no, never forget
-looseleaf vouch [LINE …]              say that lines are yours that the journal does not explain
+looseleaf vouch [LINE …]              vouch for lines whose author the journal does not know
 looseleaf score FACT 0-10             how much it matters to you
 looseleaf correct FACT "…"            replace a wrong value
 looseleaf topics|topic|global|index   what is known by topic, and across topics

@@ -397,8 +397,8 @@ def test_malformed_arguments_are_told_to_the_model_and_nothing_runs(place: Path)
         with Provider(brain, faults=[Malformed()]) as provider, Memory(folder) as memory:
             events = run(Agent(memory, model_of(wire, provider), [pay], reflect=False), "Pay.")
             assert provider.fired == [Malformed()]
-            assert "no JSON object" in of(ToolReturned, events)[0].error
-            assert "no JSON object" in provider.asked[-1].everything
+            assert "not a JSON object" in of(ToolReturned, events)[0].error
+            assert "not a JSON object" in provider.asked[-1].everything
             assert runs == []
             assert of(Done, events)[0].text == "I see."
             assert provider.complaints == []

@@ -162,7 +162,7 @@ def test_calls_of_one_answer_run_side_by_side(memory: Memory) -> None:
 
 FAULTY = {
     "unknown": ("nothing_like_it", {}, "there is no tool 'nothing_like_it'"),
-    "malformed": ("add", '{"a": 1, "b', "no JSON object"),
+    "malformed": ("add", '{"a": 1, "b', "not a JSON object"),
     "wrong": ("add", {"a": "one", "b": 2}, "called wrongly: a: "),
     "missing": ("add", {"a": 1}, "required"),
     "raises": ("add", {"a": 1, "b": 0}, "ZeroDivisionError"),
@@ -528,7 +528,7 @@ def test_arguments_that_the_log_cannot_hold_are_told_to_the_model(memory: Memory
     events = run(Agent(memory, model, [quick], reflect=False), "Go.")
     came = {each.call.id: each.error for each in of(ToolReturned, events)}
     assert came["a"] is None
-    assert "no JSON" in came["b"]
+    assert "not a JSON object" in came["b"]
     assert of(Done, events)
     assert memory.talk.open_calls() == []
 

@@ -688,7 +688,7 @@ def test_where_nobody_can_be_asked_nothing_is_forgotten(talk: Talk, known: Path)
     before = (known / "USER.md").read_bytes()
     _, out, _ = talk([], "/forget zhang", "/forget USER.md", "/forget", "/forget Perth")
     assert "`looseleaf reject ID` forgets one." in out
-    assert "there is no terminal to ask at. On a terminal, this asks." in out
+    assert "there is no terminal to ask at. Do this in a chat at a terminal." in out
     assert "/forget needs words" in out
     assert "no fact says 'Perth'" in out
     assert (known / "USER.md").read_bytes() == before
@@ -700,7 +700,7 @@ def test_a_page_is_removed_when_a_person_says_yes(talk: Talk, known: Path) -> No
     talk([], "/forget facts/garden.md", face=Asked("no"))
     assert page.exists()
     _, out, _ = talk([], "/forget facts/garden.md", face=Asked("y"))
-    assert out.startswith("facts/garden.md is removed (")
+    assert out.startswith("facts/garden.md was removed (")
     assert not page.exists()
 
 

@@ -351,7 +351,7 @@ def test_a_lock_that_is_held_is_named_with_its_holder(
         other.communicate()
     assert (seen.verdict, seen.says) == ("look", f"held by process {other.pid} right now")
     assert looked_at.lock(str(folder)).says == "free"
-    assert looked_at.lock(str(folder / "facts")).says == "nothing was written here yet"
+    assert looked_at.lock(str(folder / "facts")).says == "nothing has been written here yet"
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="there is no git on this machine")

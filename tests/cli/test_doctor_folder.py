@@ -197,18 +197,18 @@ def test_a_clock_that_was_ahead_is_told_with_its_days(folder: Path, wrong: Wrong
     assert seen.verdict == "look"
     assert (
         seen.says
-        == f"1 recorded later than now, up to {ahead}; went back once, at most by 40 days, on {day(time.time())}"
+        == f"1 trace dated later than now, up to {ahead}; went back once, by at most 40 days, on {day(time.time())}"
     )
-    assert "Set the clock" in seen.then
+    assert "Set this machine's clock" in seen.then
 
 
 @pytest.mark.parametrize(
     ("offs", "verdict", "words"),
     [
         ((-20_000,), "ok", "it never jumped"),
-        ((0, -20_000, 0), "ok", "went back once, at most by 20,000 days, on 19"),
-        ((-2, -2.5, -1), "look", "went back once, at most by 12 hours"),
-        ((-1, -1.01, -1, -1.1, 0), "look", "went back 2 times, at most by 2 hours"),
+        ((0, -20_000, 0), "ok", "went back once, by at most 20,000 days, on 19"),
+        ((-2, -2.5, -1), "look", "went back once, by at most 12 hours"),
+        ((-1, -1.01, -1, -1.1, 0), "look", "went back 2 times, by at most 2 hours"),
         ((-300, -301, 0), "ok", "went back once"),
         ((0, -0.001), "ok", "it never jumped"),
     ],
@@ -249,7 +249,10 @@ def test_a_log_that_git_would_delete_needs_a_copy(run: Run, folder: Path, place:
     copy = place / "elsewhere.tar.gz"
     assert run("export", "--as", "tar", str(copy))[0] == 0
     seen = looked_at.copy(str(folder))
-    assert (seen.verdict, seen.says) == ("ok", f"git ignores log/; the last export is of {day(time.time())}")
+    assert (seen.verdict, seen.says) == (
+        "ok",
+        f"git ignores log/; the last export was made on {day(time.time())}",
+    )
     copy.unlink()
     assert looked_at.copy(str(folder)).verdict == "look"  # it is no copy any more
     (folder / ".gitignore").unlink()

@@ -302,8 +302,8 @@ REFUSED = [
         "'then' is not a date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30.",
     ),
     (["topic", "none"], "There is no topic 'none'. There are: sessions, user."),
-    (["score", "USER.md:5", "11"], "Nothing was scored: 11.0 is no score. Give a number from 0 to 10."),
-    (["score", "USER.md:5", "nan"], "Nothing was scored: nan is no score. Give a number from 0 to 10."),
+    (["score", "USER.md:5", "11"], "Nothing was scored: 11.0 is not a score. Give a number from 0 to 10."),
+    (["score", "USER.md:5", "nan"], "Nothing was scored: nan is not a score. Give a number from 0 to 10."),
     (
         ["score", "USER.md:5", "high"],
         "Nothing was scored: 'high' is not a score. Give a number from 0 to 10.",

@@ -80,7 +80,7 @@ def test_other_places_and_files_of_the_user_are_told(
     assert run(folder, "--fact", fact.id or "", "--yes") == 0
     out = capsys.readouterr().out
     assert "named in 1 other place, which stays: turn_0003 of main." in out
-    assert "These files of yours still hold it: recall.tests.toml" in out
+    assert "Still in files of yours: recall.tests.toml" in out
 
 
 def test_what_is_still_there_is_said_and_is_a_failure(
@@ -97,7 +97,7 @@ def test_what_is_still_there_is_said_and_is_a_failure(
 
     monkeypatch.setattr(switch, "finish", finish)
     assert run(folder, "--match", CANARY, "--yes") == 1
-    assert "it still stands in USER.md" in capsys.readouterr().out
+    assert "it is still in USER.md" in capsys.readouterr().out
 
 
 def test_a_person_at_the_terminal_is_asked(

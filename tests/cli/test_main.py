@@ -307,7 +307,7 @@ def test_show_of_a_page_that_is_gone_tells_when_it_was(run: Run, folder: Path) -
         ]
     assert len(times) == 2
     assert err == (
-        f"looseleaf: Nothing was shown: facts/tea.md does not exist any more; its edits are from {times[-1]} to "
+        f"looseleaf: Nothing was shown: facts/tea.md no longer exists; its edits are from {times[-1]} to "
         f"{times[0]}. `looseleaf log facts/tea.md` shows them.\n"
     )
 

@@ -198,7 +198,7 @@ def test_no_secret_is_written(run: Run, folder: Path) -> None:
     assert (code, out, "it was only a secret" in err) == (2, "", True)
     out = run("remember", f"The key of the shop is {KEY}")[1]
     assert out == (
-        "noted on USER.md, but for a secret.\n"
+        "noted on USER.md, except for a secret.\n"
         "A secret was removed before anything was written: it is kept nowhere.\n"
     )
     out = run("remember", f"I use the key {KEY} at work and I live in Lyon.")[1]

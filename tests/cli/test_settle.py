@@ -68,7 +68,7 @@ def test_in_a_pipe_it_lists_what_is_held_and_says_what_can_be_done(cars: Path, r
         "  --both    both sides of each conflict\n"
         "  --accept  the file is right as it is\n"
     )
-    assert err == "Next: `looseleaf settle FILE --keep` settles one; at a terminal, each is asked for.\n"
+    assert err == "Next: `looseleaf settle FILE --keep` settles one; at a terminal, it asks about each.\n"
     told = json.loads(run("settle", "--json")[1])
     assert [(each["path"], each["why"], each["of"]) for each in told] == [
         ("USER.md", "emptied", None),
@@ -86,10 +86,11 @@ def test_a_flag_settles_one_file_or_all_that_are_held_for_one_reason(cars: Path,
     spoil(cars, "USER.md", "")
     code, _, err = run("settle", "--keep")
     assert code == 2
-    assert "wait for different reasons. Name one of USER.md (emptied), facts/cars.md (conflict)" in err
+    assert "are held for different reasons. Name one of USER.md (emptied), facts/cars.md (conflict)" in err
     code, out, err = run("settle", "facts/cars.md", "--theirs")
     assert (code, err) == (0, "")
-    assert out.startswith("facts/cars.md: the lower side of each conflict. What it held is log/aside/")
+    said = "facts/cars.md is settled: the lower side of each conflict. The held file is kept as log/aside/"
+    assert out.startswith(said)
     assert (cars / "facts/cars.md").read_text() == CARS.replace("red", "green")
     told = json.loads(run("settle", "--keep", "--json")[1])
     assert told == [{"path": "USER.md", "why": "emptied", "take": "keep", "edit": None, "aside": None}]

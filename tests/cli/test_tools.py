@@ -78,7 +78,7 @@ def test_an_answer_that_is_an_error_is_a_problem(run: Run) -> None:
         ("{path: 1}", "not JSON"),
         ("", "not JSON"),
         ("[1]", "are list, not an object"),
-        ("[" * 100_000, "nest too deep"),
+        ("[" * 100_000, "nested too deeply"),
     ],
 )
 def test_what_are_no_arguments_are_refused(run: Run, folder: Path, given: str, why: str) -> None:

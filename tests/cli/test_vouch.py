@@ -99,7 +99,7 @@ def test_it_takes_an_id_and_answers_in_json(unexplained: Path, run: Run) -> None
 def test_what_is_explained_or_not_there_is_not_vouched_for(unexplained: Path, run: Run) -> None:
     code, _, err = run("vouch", "ask first", "--yes")
     assert code == 2
-    assert "no line without a known author fits" in err
+    assert "no line without a known author fits that" in err
     assert run("vouch", "--yes")[0] == 0
     assert (
         run("vouch", "--yes")[1] == "There is nothing to vouch for: the journal says who wrote each line.\n"

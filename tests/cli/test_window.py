@@ -256,7 +256,7 @@ BAD_JSON = {
     "{} {}": "extra data at character 4",
     "[NaN]": "NaN is not a number",
     "-Infinity": "-Infinity is not a number",
-    "[" * 100_000: "it nests too deep",
+    "[" * 100_000: "it is nested too deeply",
     "9" * 5000: "",
 }
 
@@ -357,7 +357,7 @@ BAD_LINES = [
     (b"[1]", "it is not an object. Write one such as "),
     (b'"hello"', "it is not an object. Write one such as "),
     (b"\xff", "it is not UTF-8 text (at byte 1). "),
-    (b"[" * 100_000, "it is not JSON (it nests too deep). "),
+    (b"[" * 100_000, "it is not JSON (it is nested too deeply). "),
     (b"{}", "nothing was given. Give one of user, assistant, tool_call, tool_result."),
     (b'{"user": null}', "nothing was given. "),
     (b'{"user": "a", "assistant": "b"}', "user and assistant were given at once. "),

@@ -285,7 +285,7 @@ def test_a_turn_that_is_not_there_is_refused(memory: Memory, turn: Any) -> None:
 
 
 def test_where_nothing_was_recorded_there_is_no_last_turn(memory: Memory) -> None:
-    with pytest.raises(NotFound, match="Nothing was recorded yet"):
+    with pytest.raises(NotFound, match="Nothing has been recorded yet"):
         memory.explain.promises()
 
 

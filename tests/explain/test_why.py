@@ -169,7 +169,7 @@ def test_a_page_that_changed_since_still_leads_to_the_fact_by_its_words(memory: 
     memory.review.correct("USER.md:6", "Greek")
     (steps,) = told(memory, "Language: English")
     assert names(steps) == ["profile", "page", "changed since", "fact", "entry", "trace"]
-    assert steps[2][2] == "it says this no more"
+    assert steps[2][2] == "it no longer says this"
     assert steps[3][1] == fact
     assert "superseded" in steps[3][2]
     assert steps[5][1] == traces(memory)[SAID]

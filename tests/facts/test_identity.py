@@ -464,7 +464,7 @@ def test_a_value_that_was_over_when_it_was_said_is_history() -> None:
 def test_what_is_heard_late_does_not_begin_anew() -> None:
     ended = fact("Likes", "jazz", status="superseded", valid_from="2026-01-01", valid_to="2026-03-01")
     late = fact("Likes", "jazz", valid_from="2026-02-01")
-    assert decide(late, [ended]) == Decision("restate", (ended,), "held at that time already, and no more")
+    assert decide(late, [ended]) == Decision("restate", (ended,), "known of that time, and no longer true")
     assert act(fact("Likes", "jazz", valid_from="2026-04-01"), ended) == "add"
     assert act(fact("Likes", "jazz"), ended) == "add"
     before = fact("Home", "Rome", status="superseded", valid_from="2025-01-01", valid_to="2026-02-01")
@@ -615,7 +615,7 @@ def test_an_end_ends_what_holds_and_nothing_else() -> None:
     acme = fact("Employer", "Acme Robotics", valid_from="2026-01-01")
     left = fact("Works at", "Acme", valid_from="2026-02-01")
     assert decide(left, [acme], ended=True) == Decision(
-        "end", (acme,), "“Employer: Acme Robotics” holds no more"
+        "end", (acme,), "“Employer: Acme Robotics” no longer holds"
     )
     assert act(fact("Employer", ""), acme, ended=True) == "end"
     assert act(fact("Employer", "Initech"), acme, ended=True) == "drop"

@@ -241,7 +241,7 @@ def test_a_forget_waits_for_a_view_that_is_being_written_and_is_finished_later_i
         fcntl.flock(writing, fcntl.LOCK_SH)  # one that is stopped in the middle
         store.view("views/y.json", b"words")  # another one does not wait for it
         before = other.edition()
-        with pytest.raises(Busy, match="has written a view"):
+        with pytest.raises(Busy, match="has been writing a view"):
             _forget(other, 1)
         assert other.edition() == before
         assert (tmp_path / "memory" / PLAN).exists()

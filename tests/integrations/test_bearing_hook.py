@@ -100,7 +100,7 @@ def test_a_new_session_is_told_what_was_learnt_once(begin: Begin) -> None:
     second = begin("2222")
     assert "systemMessage" not in (second.tell("session-start", source="resume") or {})
     told = second.tell("session-start", source="startup")["systemMessage"]
-    assert told.startswith("looseleaf: Learnt 2 things (")
+    assert told.startswith("looseleaf: Learned 2 things (")
     assert "Home: Lyon" in told
     assert told.endswith("See `looseleaf facts`.")
     assert "systemMessage" not in (begin("3333").tell("session-start", source="startup") or {})

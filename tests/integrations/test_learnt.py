@@ -42,7 +42,7 @@ def test_nothing_learnt_is_no_line(memory: Memory) -> None:
 
 def test_what_was_learnt_is_named_newest_first(memory: Memory) -> None:
     keys = said(memory, "I live in Lyon.", "My name is Ann.")
-    assert line(memory, keys) == "Learnt 2 things (Name: Ann; Home: Lyon). See `looseleaf facts`."
+    assert line(memory, keys) == "Learned 2 things (Name: Ann; Home: Lyon). See `looseleaf facts`."
 
 
 def test_what_is_said_again_is_not_learnt_again(memory: Memory) -> None:
@@ -52,7 +52,7 @@ def test_what_is_said_again_is_not_learnt_again(memory: Memory) -> None:
 
 def test_only_what_holds_now_is_told(memory: Memory) -> None:
     keys = said(memory, "I live in Lyon.", "I moved to Paris.")
-    assert line(memory, keys) == "Learnt 1 thing (Home: Paris). See `looseleaf facts`."
+    assert line(memory, keys) == "Learned 1 thing (Home: Paris). See `looseleaf facts`."
     memory.forget(match="Paris")
     assert "Paris" not in line(memory, keys)
 
@@ -60,7 +60,7 @@ def test_only_what_holds_now_is_told(memory: Memory) -> None:
 def test_after_three_names_the_rest_is_counted() -> None:
     many = [fact(each) for each in ("tea", "jazz", "rain", "rye", "x" * 200)]
     assert learnt_line(many) == (
-        "Learnt 5 things (Likes: tea; Likes: jazz; Likes: rain; 2 more). See `looseleaf facts`."
+        "Learned 5 things (Likes: tea; Likes: jazz; Likes: rain; 2 more). See `looseleaf facts`."
     )
     assert len(learnt_line(many[4:])) < 120
 
@@ -69,5 +69,5 @@ def test_what_waits_is_counted_and_its_command_named() -> None:
     assert learnt_line([], 0) == ""
     assert learnt_line([], 1) == "1 line waits for your yes. See `looseleaf review`."
     assert learnt_line([fact("tea")], 2) == (
-        "Learnt 1 thing (Likes: tea); 2 lines wait for your yes. See `looseleaf facts` and `looseleaf review`."
+        "Learned 1 thing (Likes: tea); 2 lines wait for your yes. See `looseleaf facts` and `looseleaf review`."
     )

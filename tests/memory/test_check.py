@@ -81,7 +81,7 @@ def test_a_folder_in_a_drawer_is_noted(memory: Memory) -> None:
     file_of(memory, "facts/deep").mkdir()
     file_of(memory, "facts/deep/page.md").write_text("- Uses: ed\n")
     file_of(memory, "notes").mkdir()
-    assert said(memory) == ["facts/deep: note: this folder is no drawer: nothing in it is read"]
+    assert said(memory) == ["facts/deep: note: this folder is not a drawer: nothing in it is read"]
     assert memory.pages.list() == ["USER.md", "facts/work.md"]
 
 
@@ -102,7 +102,7 @@ def test_what_is_no_page_in_the_place_of_one_is_named(memory: Memory, place: Pat
     assert "its name has a part that begins or ends with a space" in problems[0]
     assert "larger than 1,000 bytes" in problems[1]
     assert "it is a link or not a regular file; put a real file in its place" in problems[2]
-    assert "note: this folder is no drawer" in problems[3]
+    assert "note: this folder is not a drawer" in problems[3]
     assert "has a second name" in problems[4]
     assert memory.pages.absorb() == []
 
@@ -143,7 +143,7 @@ def test_a_drawer_that_cannot_be_looked_into_is_named_and_one_that_is_gone_is_no
     assert problem.startswith("days: this folder could not be read")
 
 
-LOST = "the program left this page so, and the journal does not know of it: records are missing"
+LOST = "the program left this page as it is, and the journal does not know of it: records are missing"
 
 
 def test_a_segment_that_is_gone_is_named_and_repaired(memory: Memory) -> None:

@@ -278,7 +278,7 @@ def test_check_says_that_the_journal_s_last_records_are_missing_until_a_command_
     cut_journal(tmp_path)
     with opened(tmp_path) as memory:
         errors = [str(problem) for problem in memory.check() if problem.severity == "error"]
-        assert any(each.startswith(f"{MODEL}: the program left this page so") for each in errors)
+        assert any(each.startswith(f"{MODEL}: the program left this page as it is") for each in errors)
         memory.repair()
         assert [problem for problem in memory.check() if problem.severity == "error"] == []
 
@@ -327,7 +327,7 @@ def test_a_tick_counts_only_where_it_is_proven_to_be_a_person_s(tmp_path: Path) 
     page.write_text(page.read_text().replace("- [ ]", "- [x]"))
     with opened(tmp_path) as memory:
         assert [fact.id for fact in memory.review.pending()] == [asked.id]
-        assert [note.partition(":")[0] for note in memory.notes] == ["What is ticked in review was not done"]
+        assert [note.partition(":")[0] for note in memory.notes] == ["What was ticked in review was not done"]
         memory.review.approve(asked.id or "")
         assert memory.review.pending() == []
 

@@ -246,7 +246,9 @@ def test_days_come_in_their_order_and_the_rest_by_what_it_cost(store: Counted) -
     assert [share.name for share in costs.by("purpose", costs.since(1))] == ["reflect", "distill"]
     assert costs.by("agent", until=NOON) == (Share("main", Spent(1, 1_000_000, cost=1.25)),)
     unknown: Any = "week"
-    with pytest.raises(Invalid, match=r"'week' is no group of calls\. Use one of day, purpose, model, agent"):
+    with pytest.raises(
+        Invalid, match=r"'week' is not a group of calls\. Use one of day, purpose, model, agent"
+    ):
         costs.by(unknown)
     with pytest.raises(Invalid, match=r"are not times\. Give seconds since 1970"):
         costs.total(unknown)

@@ -408,7 +408,7 @@ def test_a_late_result_is_moved_behind_its_call() -> None:
         )
         assert len(pairs(name, made.payload)) == 1
         assert NO_RESULT not in strings_of(made.payload)
-        assert made.repairs == ("A late result of the tool 'look' was moved behind its call.",)
+        assert made.repairs == ("A late result of the tool 'look' was moved to follow its call.",)
 
     check_rows(check, NAMES)
 

@@ -529,7 +529,7 @@ def test_an_edit_of_a_text_that_was_read_is_refused_when_a_save_comes_in_between
     assert (collision["kind"], collision["path"], collision["reason"]) == (
         "void",
         PAGE,
-        "somebody else saved the page in the same moment",
+        "something else saved the page at the same moment",
     )
     assert kept_aside(desk.memory) == [desk.saved[0]]
 

@@ -469,7 +469,7 @@ def test_a_state_in_conflict_is_held_and_an_empty_one_has_its_own_rule(memory: M
     assert memory.state.goal == "Build the boat"
     with pytest.raises(Refused, match="settle"):
         memory.state.update(goal="Swim", author="person")
-    with pytest.raises(Refused, match="do not pair, or it is not"):
+    with pytest.raises(Refused, match="do not pair up, or it would not"):
         memory.review.settle("state.json", "both")
     assert file_of(memory, "state.json").read_text() == bad
     memory.review.settle("state.json", "theirs")

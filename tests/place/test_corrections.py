@@ -313,8 +313,8 @@ def test_what_a_person_said_no_to_is_not_asked_again(memory: Memory) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Memory, str], object], str]] = {
-    "a score that is none": (lambda memory, past: memory.review.score(past, 11), "is no score"),
-    "a score that is no number": (lambda memory, past: memory.review.score(past, True), "is no score"),
+    "a score that is none": (lambda memory, past: memory.review.score(past, 11), "is not a score"),
+    "a score that is no number": (lambda memory, past: memory.review.score(past, True), "is not a score"),
     "approving what is past": (lambda memory, past: memory.review.approve(past), "it is superseded"),
     "rejecting what is past": (lambda memory, past: memory.review.reject(past), "it is superseded already"),
     "correcting what is past": (

@@ -76,9 +76,9 @@ FAULTS = r"""
  => it holds no test
 [[test => is not TOML
 [[tests]] => `tests` is not known there
-test = 3 => is no list of tests
-test = [3] => is no list of tests
-[test]\nquestion = "a" => is no list of tests
+test = 3 => is not a list of tests
+test = [3] => is not a list of tests
+[test]\nquestion = "a" => is not a list of tests
 [[test]]\nabstains = true => t.toml:1: there is no question
 [[test]]\nquestion = "  "\nabstains = true => there is no question
 [[test]]\nquestion = 3\nabstains = true => there is no question
@@ -86,19 +86,19 @@ test = [3] => is no list of tests
 [[test]]\nquestion = "a" => it expects nothing
 [[test]]\nquestion = "a"\nabstains = "yes" => `abstains` is neither true nor false
 [[test]]\nquestion = "a"\nabstains = true\ncontains = "b" => something must be
-[[test]]\nquestion = "a"\ncontains = [3] => `contains` holds what is no text
-[[test]]\nquestion = "a"\ncontains = [""] => `contains` holds what is no text
+[[test]]\nquestion = "a"\ncontains = [3] => `contains` must hold only texts
+[[test]]\nquestion = "a"\ncontains = [""] => `contains` must hold only texts
 [[test]]\nquestion = "a"\ncontains = [[]] => an empty choice
-[[test]]\nquestion = "a"\nnot_contains = [["b"]] => `not_contains` holds what is no text
+[[test]]\nquestion = "a"\nnot_contains = [["b"]] => `not_contains` must hold only texts
 [[test]]\nquestion = "a"\ncontains = "b"\nkind = "page" => there is no kind 'page'
-[[test]]\nquestion = "a"\ncontains = "b"\nkind = 3 => `kind` holds what is no text
-[[test]]\nquestion = "a"\ncontains = "b"\nas_of = "soon" => `as_of` is no date: 'soon'
-[[test]]\nquestion = "a"\ncontains = "b"\nnow = 3 => `now` is no date: '3'
-[[test]]\nquestion = "a"\ncontains = "b"\nk = 0 => `k` is no number from 1 on
-[[test]]\nquestion = "a"\ncontains = "b"\nbudget = "8" => `budget` is no number from 1 on
-[[test]]\nquestion = "a"\ncontains = "b"\nk = true => `k` is no number from 1 on
-[[test]]\nquestion = "a"\ncontains = "b"\ntopic = 3 => `topic` is no name
-[[test]]\nquestion = "a"\ncontains = "b"\nagent = "" => `agent` is no name
+[[test]]\nquestion = "a"\ncontains = "b"\nkind = 3 => `kind` must hold only texts
+[[test]]\nquestion = "a"\ncontains = "b"\nas_of = "soon" => `as_of` is not a date: 'soon'
+[[test]]\nquestion = "a"\ncontains = "b"\nnow = 3 => `now` is not a date: '3'
+[[test]]\nquestion = "a"\ncontains = "b"\nk = 0 => `k` is not a whole number of at least 1
+[[test]]\nquestion = "a"\ncontains = "b"\nbudget = "8" => `budget` is not a whole number of at least 1
+[[test]]\nquestion = "a"\ncontains = "b"\nk = true => `k` is not a whole number of at least 1
+[[test]]\nquestion = "a"\ncontains = "b"\ntopic = 3 => `topic` is not a name
+[[test]]\nquestion = "a"\ncontains = "b"\nagent = "" => `agent` is not a name
 """
 
 
@@ -260,7 +260,7 @@ def test_a_file_that_cannot_be_read_is_refused(told: Path, tmp_path: Path) -> No
     with Memory(told) as memory:
         with pytest.raises(Refused, match=f"there is no {NAME} in"):
             run(memory.parts)
-        with pytest.raises(Refused, match="is no file"):
+        with pytest.raises(Refused, match="is not a file"):
             run(memory.parts, str(tmp_path))
         with pytest.raises(Refused, match="is not UTF-8"):
             run(memory.parts, str(bad))

@@ -107,7 +107,11 @@ def test_who_vouches_later_is_told_of_the_first_copies(run: Run, place: Path) ->
     run("import", str(path))
     _, out, _ = run("import", str(path), "--mine")
     assert "conversations: 1 new" in told(out)
-    [line] = [line for line in told(out) if "were imported as data before" in line]
+    [line] = [
+        line
+        for line in told(out)
+        if "1 of the conversations was imported as data before: it is recorded again" in line
+    ]
     assert "`looseleaf forget --session chatgpt-" in line
     out = run("import", str(path), "--mine")[1]
     assert told(out)[1:] == ["conversations: 1 there already"]
@@ -121,7 +125,7 @@ def test_a_changed_page_and_what_was_forgotten_are_said(run: Run, place: Path) -
     note.write_text("One thing. The zebra was here.\n", encoding="utf-8")
     run("import", str(note), "--mine")
     note.write_text("Another thing. The zebra was here.\n", encoding="utf-8")
-    assert "pages of yours whose source has changed" in run("import", str(note))[1]
+    assert "1 of these is a page of yours whose source has changed" in run("import", str(note))[1]
     run("forget", "--match", "zebra", "--yes")
     other = place / "other.md"
     other.write_text("Third thing. The zebra was here.\n", encoding="utf-8")

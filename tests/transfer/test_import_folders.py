@@ -199,7 +199,7 @@ def test_of_several_workspaces_the_first_speaks_for_the_memory() -> None:
     alone, told = items_of(SAMPLES / "openclaw" / "workspace")
     keys = {each.key for each in alone}
     assert keys < {each.key for each in items_of(SAMPLES / "openclaw")[0]}, "keys depend on what was given"
-    assert told == ["1 of the files were passed over: skills, settings and the like are not memories."]
+    assert told == ["1 of the files was passed over: skills, settings and the like are not memories."]
 
 
 def test_rules_for_agents_alone_are_no_workspace(tmp_path: Path) -> None:

@@ -255,7 +255,7 @@ def test_messages_have_older_and_newer_shapes(tmp_path: Path) -> None:
         "assistant: done",
     ]
     assert (said[0].ts, said[5].reasoning) == (1_770_000_000.0, "because")
-    assert told == [f"talk.json: message {number} was passed over, it has no role." for number in (7, 8)]
+    assert told == [f"talk.json: message {number} was passed over: it has no role." for number in (7, 8)]
 
 
 def test_what_may_be_nobodys_words_is_data_in_a_transcript(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_what_may_be_nobodys_words_is_data_in_a_transcript(tmp_path: Path) -> No
         ("tool_result", "<div> what is this?"),
         ("user", "mine"),
     ]
-    assert told == ["s.jsonl:4 was passed over, it is not JSON or too long."]
+    assert told == ["s.jsonl:4 was passed over: it is not JSON, or is too long."]
 
 
 def test_a_note_of_claude_code_is_known_again_in_the_folder_of_its_project(tmp_path: Path) -> None:
@@ -291,9 +291,9 @@ def test_messages_may_stand_on_lines_of_their_own(tmp_path: Path) -> None:
     assert [line_of(each) for each in said_in(path, "messages")[0]] == ["user: one", "assistant: two"]
     path.write_text('{"messages": [{"role": "user", "content": "one"}]}\n{"other": 1}\n', "utf-8")
     said, told = said_in(path, "messages")
-    assert (len(said), told) == (1, ["talk.jsonl: '2' was passed over, it has no messages."])
+    assert (len(said), told) == (1, ["talk.jsonl: '2' was passed over: it has no messages."])
     path.write_text("", "utf-8")
-    assert said_in(path, "messages") == ([], ["talk.jsonl was passed over, it has no messages."])
+    assert said_in(path, "messages") == ([], ["talk.jsonl was passed over: it has no messages."])
 
 
 def test_sessions_of_two_agents_and_what_was_shown_in_them_are_kept_apart(tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ def test_an_older_session_of_codex_is_known_too(tmp_path: Path) -> None:
     )
     items, told = read(tmp_path, "codex")
     assert [(item.key, len(item.said)) for item in items if isinstance(item, Talk)] == [("rollout-old", 1)]  # type: ignore[arg-type]
-    assert told == ["rollout-old.jsonl:1 was passed over, it is not JSON."]
+    assert told == ["rollout-old.jsonl:1 was passed over: it is not JSON."]
 
 
 # --- which format ------------------------------------------------------------------------
@@ -561,5 +561,5 @@ def test_a_conversation_without_an_end_is_told_of(tmp_path: Path) -> None:
     items, told = read(export(tmp_path / "conversations.json", own, conversation("d")), "chatgpt")
     assert [item.key for item in items] == ["d"]
     assert told == [
-        "conversations.json: 'Round' was passed over, it leads in a circle and has no last message."
+        "conversations.json: 'Round' was passed over: it leads in a circle and has no last message."
     ]

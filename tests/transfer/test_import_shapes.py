@@ -327,7 +327,7 @@ def test_a_message_of_which_nothing_is_read_is_told_of(tmp_path: Path) -> None:
     talks, notes = read(written(tmp_path / "a.jsonl", user, *others))
     assert texts(talks) == [("user", "Hello.")]
     assert notes == [
-        f"a.jsonl: message {each} was passed over, it has no content of a known kind." for each in (2, 3)
+        f"a.jsonl: message {each} was passed over: it has no content of a known kind." for each in (2, 3)
     ]
 
 

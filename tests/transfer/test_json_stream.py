@@ -83,10 +83,10 @@ def test_a_member_that_cannot_be_read_is_told_and_the_others_are_given() -> None
     parts = [b"1", b'{"a": }', b'"two"', b"tru", deep, b"9" * 5000, b'{"b": "}]\\"{"}', b"nul", b"-1.5e3"]
     found, told = read(b"[" + b",".join(parts) + b"]")
     assert found == [("0", 1), ("2", "two"), ("6", {"b": '}]"{'}), ("8", -1500.0)]
-    assert [each.partition(" was passed over, it ")[2] for each in told] == [
+    assert [each.partition(" was passed over: it ")[2] for each in told] == [
         "is not JSON (Expecting value).",
         "is not JSON (Expecting value).",
-        "nests too deep.",
+        "is nested too deeply.",
         "has a number that is too long.",
         "is not JSON (Expecting value).",
     ]
@@ -97,7 +97,7 @@ def test_a_member_that_is_longer_than_is_read_is_passed_over() -> None:
     long = json.dumps({"text": 'a"b\\' * 500}).encode()
     found, told = read(b'["x", ' + long + b', "y"]', longest=1000)
     assert found == [("0", "x"), ("2", "y")]
-    assert told == ["file: '1' was passed over, it is longer than 1,000 characters."]
+    assert told == ["file: '1' was passed over: it is longer than 1,000 characters."]
 
 
 @pytest.mark.usefixtures("piece")
@@ -141,8 +141,8 @@ def test_lines_are_read_one_by_one_and_bad_ones_are_named() -> None:
     found = list(json_lines(io.BytesIO(data), told.append, "file", longest=10_000))
     assert found == [(1, {"a": 1}), (6, "x" * 300), (7, [2])]
     assert told == [
-        "file:4 was passed over, it is not JSON.",
-        "file:5 was passed over, it nests too deep.",
+        "file:4 was passed over: it is not JSON.",
+        "file:5 was passed over: it is nested too deeply.",
     ]
 
 
@@ -154,7 +154,7 @@ def test_a_line_that_is_too_long_is_passed_over_wherever_it_stands() -> None:
     assert list(raw_lines(io.BytesIO(b""), 100)) == []
     told: list[str] = []
     assert list(json_lines(io.BytesIO(long + b"\n1"), told.append, "file", 100)) == [(2, 1)]
-    assert told == ["file:1 was passed over, the line is longer than 100 bytes."]
+    assert told == ["file:1 was passed over: the line is longer than 100 bytes."]
 
 
 # --- memory --------------------------------------------------------------------------------

@@ -660,8 +660,8 @@ FAULTS: dict[str, tuple[Callable[[Material, int], Any], str]] = {
     "raises what cannot be told": (unspeakable, "given/1 raised Unspeakable: it cannot say what"),
     "raises": (raising, "given/1 raised ConnectionError: no route to host"),
     "hangs": (hanging, "given/1 took longer than 0.05 s"),
-    "none": (lambda *_: None, "given/1 returned NoneType, which is no Distilled"),
-    "text": (lambda *_: "a summary", "given/1 returned str, which is no Distilled"),
+    "none": (lambda *_: None, "given/1 returned NoneType, which is not a Distilled"),
+    "text": (lambda *_: "a summary", "given/1 returned str, which is not a Distilled"),
     "empty": (lambda *_: Distilled(" \n"), "given/1 returned no summary"),
     "number": (lambda *_: Distilled(WRONG), "given/1 returned no summary"),
     "notes": (

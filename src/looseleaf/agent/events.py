@@ -211,7 +211,7 @@ class Processors:
         except Refused:
             raise  # the log is not writable now
         except Exception as error:  # noqa: BLE001 - foreign code may raise anything; its name is reported
-            failed = f"It came to an end, and a processor failed on what came of it ({type(error).__name__})."
+            failed = f"The call ended, but a processor failed on its result ({type(error).__name__})."
             self._memory.process(ToolReturned(returned.call, error=failed, is_own=returned.is_own))
 
 

@@ -73,13 +73,13 @@ class OfferedTools:
         """Return why a call cannot run, in a sentence that a model can act on; None if it can."""
         if not isinstance(call.arguments, dict):
             return (
-                f"Nothing was done: the arguments of {call.name} are no JSON object. Call it again, with one that "
+                f"Nothing was done: the arguments of {call.name} are not a JSON object. Call it again with one that "
                 f"keeps to its schema: {json.dumps(tool.spec.parameters, ensure_ascii=False)}"
             )
         try:
             error = next(iter(self._load_validator(tool.spec).iter_errors(call.arguments)), None)
         except (ValueError, RecursionError):  # half a character, a number beyond all others
-            return f"Nothing was done: the arguments of {call.name} are no JSON. Call it again with others."
+            return f"Nothing was done: the arguments of {call.name} are not JSON. Call it again with others."
         if error is None:
             return None
         where = ".".join(str(part) for part in error.instance_path)
@@ -184,7 +184,7 @@ def writable(value: Any) -> Any:
     try:
         return str(value)
     except RecursionError:
-        return "(what nests too deep to be written down)"
+        return "(nested too deeply to be written down)"
 
 
 def _is_shallow(written: str) -> bool:

@@ -253,7 +253,7 @@ def _forget(chat: Sitting, given: str) -> None:
     if given in memory.pages.list():
         if _is_yes(chat.face.ask(f"Remove the page {given}? [y/N]")):
             receipt = memory.pages.delete(given, reason="removed in a chat", author=PERSON)
-            say(f"{given} is removed ({receipt.id}); its history stays. /undo {given} brings it back.")
+            say(f"{given} was removed ({receipt.id}); its history stays. /undo {given} brings it back.")
         return
     from looseleaf.facts.identity import matching
 
@@ -276,7 +276,7 @@ def _forget(chat: Sitting, given: str) -> None:
 
 def _is_yes(answer: str | None) -> bool:
     if answer is None:
-        say("Nothing was done: there is no terminal to ask at. On a terminal, this asks.")
+        say("Nothing was done: there is no terminal to ask at. Do this in a chat at a terminal.")
     elif answer.strip().lower() not in ("y", "yes"):
         say("Nothing was forgotten.")
     else:

@@ -42,7 +42,7 @@ def python(version: tuple[int, ...] | None = None) -> Finding:
 
 
 def sqlite() -> Finding:
-    """Check SQLite: recall needs its full text search."""
+    """Check SQLite: recall needs its full-text search."""
     import sqlite3
 
     said = f"SQLite {sqlite3.sqlite_version}"
@@ -51,10 +51,10 @@ def sqlite() -> Finding:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
     except sqlite3.Error as error:
         then = "Use a Python whose SQLite has FTS5: recall needs it."
-        return Finding("sqlite", "broken", f"{said} without full text search ({error})", then)
+        return Finding("sqlite", "broken", f"{said} without full-text search ({error})", then)
     finally:
         connection.close()
-    return Finding("sqlite", "ok", f"{said} with full text search")
+    return Finding("sqlite", "ok", f"{said} with full-text search")
 
 
 def selector() -> Finding:

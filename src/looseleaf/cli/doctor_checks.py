@@ -131,8 +131,11 @@ def keys(environ: Mapping[str, str] | None = None) -> Finding:
     there = [name for name in known if environ.get(name)]
     empty = [name for name in known if environ.get(name) == ""]
     if empty:
-        then = "Give it a value, or unset it."
-        return Finding("keys", "look", f"{', '.join(empty)} is set, but empty", then)
+        then = (
+            f"Give {'them values' if empty[1:] else 'it a value'}, or unset {'them' if empty[1:] else 'it'}."
+        )
+        are = "are" if empty[1:] else "is"
+        return Finding("keys", "look", f"{', '.join(empty)} {are} set, but empty", then)
     return Finding("keys", "ok", ", ".join(there) or "none in the environment; the rules need none")
 
 
@@ -192,7 +195,7 @@ def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:
         return Finding("model", "look", str(refused), then)
     is_wanted = policy.distiller != "rules"
     if chosen is None:
-        then = "Set the key of a provider, or start Ollama, to chat or to distill by a model."
+        then = "Set the key of a provider, or start Ollama, to chat or to distill with a model."
         return Finding("model", "look" if is_wanted else "ok", "no model available; the rules distill", then)
     by = "a model distills" if is_wanted else "the rules distill"
     return Finding("model", "ok", f"{chosen.name} would be asked; {by}")
@@ -266,7 +269,7 @@ def lock(path: str) -> Finding:
     try:
         fd = os.open(os.path.join(path, "log", "lock"), os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
-        return Finding("lock", "ok", "nothing was written here yet")
+        return Finding("lock", "ok", "nothing has been written here yet")
     try:
         until = time.monotonic() + _LOCKED_SECONDS
         while not here.try_lock(fd):
@@ -337,9 +340,7 @@ def held(path: str, agent: str) -> Finding:
     if not found:
         return Finding("held", "ok", "every page is what its file says, and there are no conflict copies")
     more = f"; and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    then = (
-        "`looseleaf settle` decides on pages. Move copies of other files away when nothing in them is missed."
-    )
+    then = "`looseleaf settle` decides on pages. Move copies of other files away once you have taken what you need."
     return Finding("held", "look", f"{'; '.join(found[:_MOST])}{more}", then)
 
 

@@ -72,11 +72,11 @@ def cloud(path: str) -> Finding:
     if found is None:
         return Finding("cloud", "ok", "no program that synchronizes folders was recognized")
     then = (
-        "Move the memory out of it, and keep copies with `looseleaf export`: two machines that write, or a file that "
-        "is put back, lose talk."
+        "Move the memory out of it, and keep copies with `looseleaf export`: where two machines write, or an older "
+        "file is put back, talk is lost."
     )
     return Finding(
-        "cloud", "look", f"it lies in {found[0]} ({found[1]}), which copies each file by itself", then
+        "cloud", "look", f"it lies in {found[0]} ({found[1]}), which copies each file separately", then
     )
 
 
@@ -188,13 +188,14 @@ def clock(path: str, agent: str) -> Finding:
             found = jumps(_recorded_times(memory, name), now)
             ahead, back = ahead + found[0], back + found[1]
     lately = [each for each in back if each[0] > now - _LATELY]
-    said = [f"{len(ahead)} recorded later than now, up to {day(max(ahead))}"] if ahead else []
+    traces = f"{len(ahead):,} trace{'s' * (len(ahead) != 1)}"
+    said = [f"{traces} dated later than now, up to {day(max(ahead))}"] if ahead else []
     if back:
         at, by = max(back, key=lambda each: each[1])
-        said.append(f"went back {_count_times(len(back))}, at most by {_say_long(by)}, on {day(at)}")
+        said.append(f"went back {_count_times(len(back))}, by at most {_say_long(by)}, on {day(at)}")
     if not said:
         return Finding("clock", "ok", "it never jumped while something was recorded")
-    then = "Set the clock of this machine right. What was said later still counts as later; dates of then are wrong."
+    then = "Set this machine's clock. What was said later still counts as later, but the dates of that time are wrong."
     return Finding(
         "clock", "look" if ahead or lately else "ok", "; ".join(said), then if ahead or lately else ""
     )
@@ -228,13 +229,13 @@ def copy(path: str) -> Finding:
     """Check that a log that git ignores is also elsewhere: `git clean -fdX` deletes what is ignored."""
     repository = repository_of(path)
     made = _last_copy(path)
-    when = f"the last export is of {made}" if made else "no export is known"
+    when = f"the last export was made on {made}" if made else "no export is known"
     if repository is None or not is_ignored(path, "log"):
         return Finding("copy", "ok", when)
     if made:
         return Finding("copy", "ok", f"git ignores log/; {when}")
-    then = "`looseleaf export` makes a copy; keep it outside of the repository."
-    said = f"git ignores log/, and {when}: `git clean -fdX` in {repository} would delete all that was said"
+    then = "`looseleaf export` makes a copy; keep it outside the repository."
+    said = f"git ignores log/, and {when}: `git clean -fdX` in {repository} would delete everything that was said"
     return Finding("copy", "look", said, then)
 
 

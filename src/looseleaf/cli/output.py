@@ -236,7 +236,7 @@ def no_page(memory: Memory, path: str, then: str | None = None) -> NotFound:
     edits = list(memory.history.edits(path))
     if edits:
         first, last = when(edits[-1].ts), when(edits[0].ts)
-        what = f"{path} did not exist as of {then}" if then else f"{path} does not exist any more"
+        what = f"{path} did not exist as of {then}" if then else f"{path} no longer exists"
         return NotFound(
             f"Nothing was shown: {what}; its edits are from {first} to {last}. `looseleaf log {path}` shows them."
         )

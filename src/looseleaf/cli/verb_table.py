@@ -350,7 +350,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "vouch": (
         "review.vouch",
-        "say that lines are yours of which the journal does not say who wrote them",
+        "vouch for lines whose author the journal does not know: say that they are yours",
         {
             "lines": {
                 "nargs": "*",

@@ -521,7 +521,7 @@ def _describe_error(error: BaseException) -> str:
 def _find_fault(made: object) -> str | None:
     """Return what is wrong with a distiller's answer: custom code may return any types."""
     if not isinstance(made, Distilled):
-        return f"{type(made).__name__}, which is no Distilled"
+        return f"{type(made).__name__}, which is not a Distilled"
     summary: object = made.summary
     if type(summary) is not str or not summary.strip():
         return "no summary"

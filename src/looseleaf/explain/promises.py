@@ -122,8 +122,8 @@ def _word_flag(promise: Promise, turn_id: str) -> BrokenPromise:
         why = f"{said} {missing or 'it'} waits in review ({promise.receipt}): nothing of it is saved before a person "
         why += "says yes. `looseleaf facts --pending` shows what waits, `looseleaf approve` saves it."
     elif promise.kind == "request" and asks_to_forget(promise.text):
-        why = f"{said} nothing went, nor was proposed to go: it is still known. Ask for it again (a model calls "
-        why += "memory_forget), or take it off its page."
+        why = f"{said} nothing was removed, or proposed for removal: it is still known. Ask for it again (a model "
+        why += "calls memory_forget), or take it off its page."
     else:
         why = f"{said} nothing that says {missing or 'it'} was written: it is not saved. Ask for it again (a model "
         why += "calls remember), or write it down with `looseleaf write --mine`."

@@ -187,7 +187,7 @@ class Trail:
         if page.sha256 != own_hash:
             lines = enumerate(split_lines(page.text), 1)
             now = next((at for at, each in lines if strip_bullet(each) == strip_bullet(own)), None)
-            told = f"it says this on line {now} now" if now else "it says this no more"
+            told = f"it says this on line {now} now" if now else "it no longer says this"
             yield Step("changed since", path, told, 1)
         fact = self._find_fact(path, text, number) if to_facts else None
         yield from deepen(self.fact(fact, place=False) if fact else self.edit_of(path, own, revision))

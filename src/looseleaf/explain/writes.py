@@ -148,7 +148,7 @@ def span_of(parts: Needs, turn: str) -> Span:
     if turn == LAST:
         last = parts.conversation.turns(1, None)
         if not last:
-            raise NotFound("Nothing was recorded yet, so there is no last turn. Record one first.")
+            raise NotFound("Nothing has been recorded yet, so there is no last turn. Record one first.")
         turn = last[-1].turn_id
     own: list[Trace] = []
     later: list[Trace] = []

@@ -72,17 +72,17 @@ def decide(
     if alike:
         if any(at.key != place.key and _is_named(was, at, place.relation) for _, at in current):
             return _decide_replacement(new, against, now, also=alike)
-        return Decision("restate", (_pick_best(alike),), "held already")
+        return Decision("restate", (_pick_best(alike),), "the same is known")
     waiting = [fact for fact, at in here if fact.status == "pending" and at.key == place.key]
     if waiting:
-        return Decision("restate", (_pick_best(waiting),), "held already, and waiting for a person")
+        return Decision("restate", (_pick_best(waiting),), "the same waits for a person")
     if new.level != "confirmed":  # a person may write again what a person removed
         refused = [fact for fact, at in here if fact.status == "rejected" and at.key == place.key]
         if refused:
             return _decide_rejected(new, refused, now)
     before = [fact for fact, at in here if at.key == place.key and _was_true_then(new, fact, now)]
     if before:
-        return Decision("restate", (_pick_best(before),), "held at that time already, and no more")
+        return Decision("restate", (_pick_best(before),), "known of that time, and no longer true")
     if is_past(new):
         return Decision("older", tuple(fact for fact, _ in current), "it was over when it was said")
     if against:
@@ -96,7 +96,7 @@ def decide(
             return Decision("supersede", other, f"in place of {_quote_fact(other[0])}")
         fuller = [fact for fact, at in current if parts_of(place.key) < parts_of(at.key) and fact in doubtful]
         if fuller:
-            return Decision("restate", (_pick_best(fuller),), "held already, in more words")
+            return Decision("restate", (_pick_best(fuller),), "the same is known, in more words")
         mine = parts_of(place.key)
         poorer = tuple(fact for fact, at in current if parts_of(at.key) < mine and fact in doubtful)
         if poorer and all(_rank_held(fact) <= _rank_new(new) for fact in poorer):
@@ -222,13 +222,15 @@ def _decide_ending(new: Fact, place: Address, current: list[tuple[Fact, Address]
     if gone:
         above = next((fact for fact in gone if _rank_held(fact) > _rank_new(new)), None)
         if above is None:
-            return Decision("end", tuple(gone), f"{_quote_fact(gone[0])} holds no more")
+            return Decision("end", tuple(gone), f"{_quote_fact(gone[0])} no longer holds")
         return _decide_doubt(new, above, tuple(gone))
     if doubtful and _rank_new(new) < _RANKS["said"]:
         return _decide_doubt(new, max(doubtful, key=_rank_held), tuple(doubtful))
     if doubtful:
-        return Decision("review", tuple(doubtful), f"it may be {_quote_fact(doubtful[0])} that holds no more")
-    return Decision("drop", (), "nothing that is held has ended")
+        return Decision(
+            "review", tuple(doubtful), f"it may be {_quote_fact(doubtful[0])} that no longer holds"
+        )
+    return Decision("drop", (), "nothing that is known has ended")
 
 
 def _decide_doubt(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:

@@ -347,7 +347,7 @@ def trust_keys(text: str | None, path: str, hooks: Hooks) -> list[str]:
 
 
 def with_trust(text: str | None, hashes: Mapping[str, str]) -> str | None:
-    """Return Codex' settings in which these hooks are trusted as they are now."""
+    """Return Codex's settings in which these hooks are trusted as they are now."""
     for key, value in hashes.items():
         text = toml_edit.with_table(text, ("hooks", "state", key), {"trusted_hash": value})
     return text

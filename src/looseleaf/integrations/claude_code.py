@@ -224,7 +224,7 @@ def _take_tails(memory: Memory, but: str) -> None:
 
 
 def _news(memory: Memory, learnt: list[str]) -> list[str]:
-    """Say what was learnt, and how much waits for the user. The page itself tells the latter: no fact is looked up."""
+    """Say what was learned, and how much waits for the user. The page itself tells the latter: no fact is looked up."""
     document = memory.parts.context.store.get(REVIEW)
     waiting = document.data.count(b"\n- [ ] ") if document is not None else 0
     if not learnt and not waiting:
@@ -331,7 +331,7 @@ def _follow(session: HookSession, given: Given, at_once: int = AT_ONCE) -> None:
 
 def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
     """Record the talk, and distill what is new in the background: a person waits for the hook. The next hook reports
-    what was learnt, and promises that were not kept."""
+    what was learned, and promises that were not kept."""
     said: list[str] = []
     with memory.parts.context.store.lock():
         session = HookSession(memory, given.session)

@@ -1,6 +1,6 @@
 """What Codex calls a hook as it is now: it runs only hooks whose hash its user has trusted.
 
-Codex itself is asked, in a throw-away folder with only our hooks: the hash is its own affair and may change with it.
+Codex itself is asked, in a throwaway folder with only our hooks: the hash is its own affair and may change with it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SECONDS = 20.0
 
 
 def trusted_hashes(text: str, path: str, hooks: Hooks) -> dict[str, str]:
-    """Return the hash of each of our hooks, by Codex' name for it; nothing if Codex cannot be asked."""
+    """Return the hash of each of our hooks, by Codex's name for it; nothing if Codex cannot be asked."""
     from shutil import which
     from tempfile import TemporaryDirectory
 
@@ -44,7 +44,7 @@ def trusted_hashes(text: str, path: str, hooks: Hooks) -> dict[str, str]:
 
 
 def _ask(program: str, folder: str) -> dict[str, str]:
-    """Return the hash of every hook in a folder, as Codex' server for editors tells it."""
+    """Return the hash of every hook in a folder, as Codex's server for editors tells it."""
     import subprocess
     import threading
 

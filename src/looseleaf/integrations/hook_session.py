@@ -90,7 +90,7 @@ _SHOWN = 64
 """Things that were shown in a session and are not shown again."""
 
 LEARNT = 200
-"""Facts that were learnt and are not told yet."""
+"""Facts that were learned and are not told yet."""
 
 _OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")  # set here, never by the caller
 _ALREADY = 2.0
@@ -522,7 +522,7 @@ class HookSession:
         return self._heard if self._heard != float("inf") else None
 
     def take_learnt(self) -> list[str]:
-        """Return what was learnt since it was last told, once."""
+        """Return what was learned since it was last told, once."""
         keys: list[str] = self._all["learnt"]
         self._all["learnt"] = []
         return keys

@@ -1,7 +1,7 @@
 """A JSON text with a member or an element added or removed; comments and trailing commas may stand in it.
 
 Invariant: `remove` takes out exactly what `add` put in, whatever stood around it. What is left empty goes too, also
-where the agent wrote the file anew meanwhile; unless it was empty before: `add` marks that by writing right behind the
+where the agent wrote the file anew meanwhile; unless it was empty before: `add` marks that by writing right after the
 bracket, without a space.
 """
 

@@ -1,4 +1,4 @@
-"""What was learnt, in one line for the user: when the next session begins, since agents show nothing when one ends.
+"""What was learned, in one line for the user: when the next session begins, since agents show nothing when one ends.
 
 Only ids are kept until then, so that a fact which was forgotten or replaced meanwhile is not told.
 """
@@ -41,13 +41,13 @@ def facts_of(keys: Sequence[str], known: Facts) -> list[Fact]:
 
 
 def learnt_line(facts: Sequence[Fact], waiting: int = 0) -> str:
-    """Return what was learnt and how many lines wait, with the commands that show them; "" for nothing."""
+    """Return what was learned and how many lines wait, with the commands that show them; "" for nothing."""
     waits = f"{waiting} {'line waits' if waiting == 1 else 'lines wait'} for your yes" if waiting else ""
     if not facts:
         return f"{waits}. See `looseleaf review`." if waits else ""
     names = [one_line(undoubted(fact_text(fact)), _CHARS) for fact in facts[:_NAMED]]
     more = [f"{len(facts) - _NAMED} more"] if len(facts) > _NAMED else []
-    told = f"Learnt {len(facts)} {'thing' if len(facts) == 1 else 'things'} ({'; '.join((*names, *more))})"
+    told = f"Learned {len(facts)} {'thing' if len(facts) == 1 else 'things'} ({'; '.join((*names, *more))})"
     if waits:
         return f"{told}; {waits}. See `looseleaf facts` and `looseleaf review`."
     return f"{told}. See `looseleaf facts`."

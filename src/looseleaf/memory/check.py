@@ -67,7 +67,7 @@ def check(parts: Parts) -> Iterator[Problem]:
     from looseleaf.recall.index_sync import faults
 
     for fault in faults(parts.context.path):
-        then = "It is made again by `looseleaf build --full`; nothing else is touched by it"
+        then = "`looseleaf build --full` rebuilds it, and touches nothing else"
         yield Problem(VIEW, None, f"the index is damaged: {fault}. {then}", "note")
 
 
@@ -99,7 +99,11 @@ def _check_chains(store: Store) -> Iterator[Problem]:
             if line.record.get("kind") == "edit":
                 yield Problem(_JOURNAL_FILE, None, f"the edit {line.record.get('id')} makes no sense")
         elif path_fault(edit.path):
-            yield Problem(_JOURNAL_FILE, None, f"the edit {edit.id} is of no file of a memory: {edit.path!r}")
+            yield Problem(
+                _JOURNAL_FILE,
+                None,
+                f"the edit {edit.id} names a path that no file of a memory has: {edit.path!r}",
+            )
         elif edit.id not in void:
             message = _follow(edit, texts, heads)
             if message:
@@ -144,7 +148,7 @@ def _check_marks(store: Store) -> Iterator[Problem]:
 
 def _check_places(store: Store) -> Iterator[Problem]:
     """Check the places up to which each agent's log was distilled and compacted: the record there, and the checksum of
-    the log up to it (FORMAT §4.5). A forgetting changes checksums; a journaled loss, or a repair, moves records."""
+    the log up to it (FORMAT §4.5). A forget changes checksums; a journaled loss, or a repair, moves records."""
     places: dict[tuple[str, str], tuple[Position, object, str | None]] = {}
     forgotten = max((str(line.record.get("id")) for line in store.read(TOMBSTONES)), default="")
     for line in store.read(JOURNAL):
@@ -188,7 +192,7 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
         for name, mode in entries:
             path = f"{folder}/{name}" if folder else name
             if folder and stat.S_ISDIR(mode):
-                yield Problem(path, None, "this folder is no drawer: nothing in it is read", "note")
+                yield Problem(path, None, "this folder is not a drawer: nothing in it is read", "note")
             elif path in copies:
                 yield held_problem(copies[path])
             elif leftover_of(name):
@@ -258,8 +262,10 @@ def _log_copy(parts: Parts, path: str, original: str) -> Problem:
     own = {str(line.record.get("id")) for line in store.read(stream)}
     new = len(held - own)
     if not new:
-        return Problem(path, None, f"{says}. All of its {len(held):,} records are in the log", "note")
-    return Problem(path, None, f"{says}. It has {len(held):,} records, of which the log lacks {new:,}")
+        return Problem(path, None, f"{says}. The log has all of its records", "note")
+    return Problem(
+        path, None, f"{says}. The log lacks {new:,} of its {len(held):,} record{'s' * (len(held) != 1)}"
+    )
 
 
 def _entries(path: str, folder: str) -> list[tuple[str, int]]:
@@ -306,7 +312,7 @@ def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Pr
         author, reason = heads.author(path)
         is_ours = document.sha256 == heads.left(path) and document.sha256 != head.base  # else: interrupted
         if reason == UNEXPLAINED and is_ours:
-            why = "the program left this page so, and the journal does not know of it: records are missing"
+            why = "the program left this page as it is, and the journal does not know of it: records are missing"
             yield Problem(path, None, f"{why}. `looseleaf repair` goes on without them")
         elif author == UNKNOWN:
             message = (
@@ -337,7 +343,7 @@ def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Pr
 def _check_state(parts: Parts, data: bytes) -> Iterator[Problem]:
     try:
         if parse_sound(data) is None and parts.state.file.last_good() is not None:
-            raise Unsound("it is empty, and there was a state", 1)
+            raise Unsound("it is empty, but there was a state", 1)
     except Unsound as unsound:
         good = parts.state.file.last_good()
         step = next_step(unsound, good).rstrip(".") if good is not None else ""

@@ -352,7 +352,7 @@ class ReviewVerbs(Verbs):
         return self._parts.corrections.pin(name, pinned=pinned)
 
     def held(self) -> list[Held]:
-        """Return the files that no person can have meant so (emptied, cut off, with conflict markers, all gone at once,
+        """Return the files that no person can have meant (emptied, cut off, with conflict markers, all gone at once,
         conflict copies), and that wait for a person's word. The last good version of their pages is used."""
         from looseleaf.pages.settle import find_held
 

@@ -207,7 +207,7 @@ class Costs:
         """Return the same, grouped: days in order, else the most expensive first."""
         if what not in WHATS:
             raise Invalid(
-                f"Nothing was summed: {what!r} is no group of calls. Use one of {', '.join(WHATS)}."
+                f"Nothing was summed: {what!r} is not a group of calls. Use one of {', '.join(WHATS)}."
             )
         found: dict[str, Spent] = {}
         for record in self._records(since, until, agent):

@@ -1,4 +1,4 @@
-"""Messages as a provider takes them: each call has one result right behind it, and nothing is empty or misplaced.
+"""Messages as a provider takes them: each call has one result right after it, and nothing is empty or misplaced.
 
 Nothing that was said is lost: what a provider does not take becomes text, and what is misplaced moves as little as
 possible. Each repair is reported in a sentence. Without repairs, a longer list begins with all that a shorter one gave.
@@ -143,7 +143,7 @@ class _AnswerGroup:
         self.results: dict[str, Message] = {}
 
     def accepts(self, message: Message) -> bool:
-        """True if that message belongs to it: text and the calls behind it are one answer."""
+        """True if that message belongs to it: text and the calls after it are one answer."""
         is_bare = not (message.content or message.reasoning_content or message.opaque)
         return not self.calls or (is_bare and not self.results)
 
@@ -219,7 +219,7 @@ class _Repair:
         )
 
     def _media_in_words(self, message: Message, takes: Callable[[str, str], bool]) -> Message:
-        """Return the message with media that are not taken as text behind its own."""
+        """Return the message with media that are not taken as text after its own."""
         media = media_of(message)
         words = [media_as_text(kind, address) for kind, address in media if not takes(kind, address)]
         if not words:
@@ -309,7 +309,7 @@ class _Repair:
         newest = waiting[-1][0]
         answer, name = next(each for each in waiting if each[0] is newest)
         if answer is not last:
-            self.note(f"A late result of the tool {payload.tool_name[:80]!r} was moved behind its call.")
+            self.note(f"A late result of the tool {payload.tool_name[:80]!r} was moved to follow its call.")
         error = fix_surrogates(payload.tool_error) if payload.tool_error is not None else None
         fitted = ToolResultPayload(name, answer.calls[name].name, json_value(payload.tool_result), error)
         answer.results[name] = _replace_fields(message, tool_payload=fitted)
@@ -324,7 +324,7 @@ class _Repair:
             self.note("The conversation began with the assistant; the user's turn was put before it.")
             found.insert(0, Message("user", BEGIN))
         if found[-1].role == "assistant" and self.needs.user_last:
-            self.note("The conversation ended with the assistant; the user's turn was put behind it.")
+            self.note("The conversation ended with the assistant; the user's turn was put after it.")
             found.append(Message("user", GO_ON))
         return found
 

@@ -178,7 +178,7 @@ def model(name: str | None) -> ModelInfo:
     """Return the model of that name, or the nearest known one.
 
     The row has its own name: `gpt-5` for `openai/gpt-5-2025-08-07`. Names are compared by their parts (`llama3.1:8b` is
-    llama, 3, 1, 8b), so spelling, vendors in front and dates behind do not matter; a whole part must fit: `gpt-4` is
+    llama, 3, 1, 8b), so spelling, a vendor before or a date after does not matter; a whole part must fit: `gpt-4` is
     not `gpt-4o`.
     """
     asked: Any = name
@@ -221,7 +221,7 @@ def price_of(name: str | None, dialect: str | None = None) -> Price | None:
 
 
 _EDITION = r"latest|preview|exp|beta|v \d+(?: \d+)?|\d{8}|\d{4}(?: \d\d \d\d)?|\d\d \d\d(?: \d{4})?|00\d|0"
-"""Parts behind a name that only say which edition of a model it is: a date, `latest`, `preview`, `v1:0`."""
+"""Parts after a name that only say which edition of a model it is: a date, `latest`, `preview`, `v1:0`."""
 
 
 def budget(

@@ -107,7 +107,7 @@ class Pump:
             for chunk in line.chunks:
                 self._has_begun = True
                 if not isinstance(chunk, dict):
-                    raise TypeError("a chunk is no object")
+                    raise TypeError("a chunk is not an object")
                 if not self._put_chunk(chunk):
                     break
         except Refused as error:

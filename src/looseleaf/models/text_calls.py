@@ -10,8 +10,8 @@ as the user's words.
 
 Invariant of the scan: however the text is cut, the same calls come out, and the same text in its order. Text that is
 not a call is passed on at once, except what may be the beginning of one; none is lost. Quoted text calls nothing: in a
-code fence, between our own data marks, in a line that begins with `>`, in a block indented by four spaces behind a
-blank line, and, up to the end of its line, behind backticks or a quotation mark that were not closed.
+code fence, between our own data marks, in a line that begins with `>`, in a block indented by four spaces after a
+blank line, and, up to the end of its line, after backticks or a quotation mark that were not closed.
 
 Everything takes time linear in the text: little is held back, a block is searched once, and only a few ends are tried
 for it. Nothing that a model writes makes it fail.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Call: TypeAlias = "tuple[str, Any]"
     """A name, and arguments: an object, or the text that came instead."""
     Found: TypeAlias = "tuple[list[Call], str, str]"
-    """Calls (or none), the text they stand in, and the text behind it."""
+    """Calls (or none), the text they stand in, and the text after it."""
 
 
 # --- where a block begins ---------------------------------------------------------------
@@ -64,7 +64,7 @@ _NAME = r"[\w.:/-]{1,128}"
 
 @frozen
 class Opener:
-    """The beginning of a block. `whole` matches it (the body begins behind group 1, a name is group 2), `partly` a text
+    """The beginning of a block. `whole` matches it (the body begins after group 1, a name is group 2), `partly` a text
     that may still become it. `tag` is the closing tag; None: it ends as a fence does. `is_sure`: only a call looks like
     this, so an unreadable one is malformed."""
 
@@ -158,7 +158,7 @@ def read_json_calls(body: str, opener: Opener) -> list[Call] | str | None:
 
 
 def read_unclosed_json(body: str, opener: Opener) -> tuple[list[Call], str] | None:
-    """Return the calls of a block that was never closed, and the text behind them, if its JSON is whole."""
+    """Return the calls of a block that was never closed, and the text after them, if its JSON is whole."""
     try:
         values, end = _read_values(body, first=True)
     except (ValueError, RecursionError):
@@ -348,7 +348,7 @@ class CallBlock:
             self._closes = re.compile(f"</{opener.tag}>{data}")
 
     def take(self, text: str, at: int) -> int | None:
-        """Return the place behind the block's next end; None if all of the text belongs to the block."""
+        """Return the place after the block's next end; None if all of the text belongs to the block."""
         window, shift = self._seen + text[at:], at - len(self._seen)
         begin = self._size - len(self._seen)
         found = self._find_end(window)
@@ -389,7 +389,7 @@ class CallBlock:
     def read(
         self, tools: Mapping[str, ToolSpec], *, final: bool = False, is_whole: bool = True
     ) -> Found | None:
-        """Return what the block holds; None: it may end later. `is_whole`: the text was not cut off behind it."""
+        """Return what the block holds; None: it may end later. `is_whole`: the text was not cut off after it."""
         whole = "".join(self._parts)
         self._parts = [whole]
         if not self._ends:
@@ -463,7 +463,7 @@ _FENCE = re.compile(
 
 @cache
 def _tag_pattern(form: str) -> re.Pattern[str]:
-    """Match behind each sign that looks like the beginning or end of a call's tag."""
+    """Match after each sign that looks like the beginning or end of a call's tag."""
     words = "|".join(map(spelt, _TAGS[form]))
     return re.compile(f"(?<=<)(?=[\\\\/\\x00-\\x20\\x7f]*+(?:{words}))")
 
@@ -714,7 +714,7 @@ class Scan:
                     self._cited = ""
 
     def _is_code(self) -> bool:
-        """True if this line is code by its indent: right behind a blank line, or behind such a line."""
+        """True if this line is code by its indent: right after a blank line, or after such a line."""
         is_set_in = _INDENTED.match(self._line) is not None
         return is_set_in and (self._is_behind_blank or self._is_behind_code)
 

@@ -378,7 +378,7 @@ def add_fact(
     place = drawer(path)
     if place not in ("facts", "review"):
         raise Invalid(
-            f"No fact was added to {path}: it is no page of facts. Add it to facts/<topic>.md instead."
+            f"No fact was added to {path}: it is not a page of facts. Add it to facts/<topic>.md instead."
         )
     bullet = ("- [ ] " if place == "review" else "- ") + bullet_text(relation, object)
     page = _read_page(path, text or new_page(path))

@@ -1,8 +1,8 @@
 """Held pages: which bytes of a page are not believed, and which files are only copies of one (FORMAT §5.6, §2.6).
 
 A page that a killed editor emptied, a merge left with conflict markers, or a full disk cut off is not what a person
-meant. It is held until a person says so, and its last journaled version goes on being used. Copies that programs put
-beside a page when two machines changed it are no pages.
+meant. It is held until a person decides, and its last journaled version stays in use. Copies that programs put beside
+a page when two machines changed it are not pages.
 """
 
 from __future__ import annotations

@@ -433,7 +433,7 @@ class OutsideEdits:
         named = [held.short for _, held in sorted(self.held.items())]
         more = f", and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
         self._note(
-            f"{HELD}{', '.join(named[:_NAMED])}{more}. The last good version of each page is used; "
+            f"{HELD}{', '.join(named[:_NAMED])}{more}. The last good version of a held page is used; "
             "`looseleaf settle` shows what to do."
         )
 
@@ -541,7 +541,7 @@ class OutsideEdits:
         return not is_saving and self.hold(path, document)
 
     def hold(self, path: str, document: Document | None) -> bool:
-        """Hold a changed page that no person can have meant so; False: it is to be journaled."""
+        """Hold a changed page that no person can have meant; False: it is to be journaled."""
         from looseleaf.pages.held import Held, why_held
 
         if document is None:

@@ -416,7 +416,7 @@ class Pages:
 def _to_bytes(path: str, change: Callable[[str], str] | str) -> Callable[[bytes | None], bytes]:
     if not isinstance(change, str) and not callable(change):
         raise Invalid(
-            f"{path} was not changed: {change!r} is no text. Give one, or a function of the old text."
+            f"{path} was not changed: {change!r} is not text. Give the new text, or a function of the old one."
         )
     return lambda old: encode_page(
         path, change if isinstance(change, str) else change(_decode_page(path, old))
@@ -438,7 +438,7 @@ def _decode_page(path: str, old: bytes | None) -> str:
 
 def encode_page(path: str, text: str) -> bytes:
     if not isinstance(text, str):
-        raise Invalid(f"{path} was not changed: {text!r} is no text. Give one.")
+        raise Invalid(f"{path} was not changed: {text!r} is not text. Give a text.")
     try:
         return text.encode()
     except UnicodeEncodeError as error:

@@ -145,7 +145,7 @@ def _merged(path: str, data: bytes, take: Take) -> bytes:
         text = None
     if text is None:
         raise Refused(
-            f"{path} was not settled: its conflict markers do not pair, or it is not what it should be without them. "
+            f"{path} was not settled: its conflict markers do not pair up, or it would not be valid without them. "
             "Finish the merge in an editor, or keep the last good version."
         )
     return text.encode()

@@ -36,7 +36,7 @@ def sentences(edits: Iterable[Edit]) -> Iterator[str]:
         )
     if is_ticked:
         why = f"the journal does not say who ticked it ({_WHY})"
-        yield f"What is ticked in review was not done: {why}. `looseleaf review` asks again."
+        yield f"What was ticked in review was not done: {why}. `looseleaf review` asks again."
 
 
 def _facts_in(edit: Edit) -> tuple[Fact, ...]:

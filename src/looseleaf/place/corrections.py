@@ -69,7 +69,7 @@ class Corrections:
     def score(self, name: str, score: float) -> Fact:
         """Set how much a fact matters to a person, from 0 to 10: it outranks any rule."""
         if type(score) not in (int, float) or not 0 <= score <= HIGHEST:
-            raise Invalid(f"Nothing was scored: {score!r} is no score. Give a number from 0 to {HIGHEST}.")
+            raise Invalid(f"Nothing was scored: {score!r} is not a score. Give a number from 0 to {HIGHEST}.")
         return self._journal_decision(name, "scored", lambda fact: {"user_fact_score": float(score)})
 
     def pin(self, name: str, *, pinned: bool = True) -> Fact:

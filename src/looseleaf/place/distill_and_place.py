@@ -166,7 +166,7 @@ class MemoryMaker:
                     done += self._place_or_keep(write.publish(made), None if forbids else through)
                 for trace in forbids:
                     self._parts.obey(trace)
-                if made is None or forbids:  # last: after a crash the next distilling obeys it
+                if made is None or forbids:  # last: after a crash the next distillation obeys it
                     self._parts.placer.pass_over(self._agent, through)
             since = stretch.through
         return True
@@ -268,7 +268,7 @@ class MemoryMaker:
             return None
 
     def placed(self, reference: str) -> Placed | None:
-        """Place the entry of a compaction. If that fails now, note it; the next distilling does it."""
+        """Place the entry of a compaction. If that fails now, note it; the next distillation does it."""
         try:
             placed = read_and_write(self._store, lambda: self._place_entry(reference))
             self._parts.tidy.after_placing()

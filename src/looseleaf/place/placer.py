@@ -757,7 +757,9 @@ class Placer:
             ticked, lost, decided = self._parts.known.unsettled()
             reason = f"ticked in {PATH}"
             for fact in ticked:
-                self._try(partial(self.approve, fact, reason=reason), f"{fact.id}, {reason}, is not done")
+                self._try(
+                    partial(self.approve, fact, reason=reason), f"{fact.id}, {reason}, was not approved"
+                )
             if lost:
                 again = partial(self.ask, [(fact, "asked again") for fact in lost], "asked again")
                 self._try(again, "No one was asked again")

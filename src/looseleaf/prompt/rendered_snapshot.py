@@ -85,7 +85,7 @@ def snapshot(parts: Needs, budget: int | None = None, *, quick: bool = False) ->
 def _snapshot(parts: Needs, budget: int | None, *, quick: bool) -> Snapshot:
     if budget is not None and (type(budget) is not int or budget < 1):
         raise Invalid(
-            f"The budget must be a number of tokens from 1 on, not {budget!r}. Leave it out for {TOKENS:,}."
+            f"The budget must be a number of tokens, at least 1, not {budget!r}. Leave it out for {TOKENS:,}."
         )
     if not quick or parts.counter is not None:
         parts.notebook.catch_up()  # reads all pages first

@@ -59,7 +59,7 @@ def open_hit(parts: Needs, where: object) -> Opened:
     from looseleaf.base.ids import is_id
 
     if not isinstance(where, str) or not where.strip():
-        raise Invalid("No hit was named. Give what recall calls it, as `where` or behind the └.")
+        raise Invalid("No hit was named. Give what recall calls it, as `where` or after the └.")
     where = where.strip()
     if (lines := _LINES.fullmatch(where)) is not None:
         return Opened(where, "page", _show_page(parts, lines[1], int(lines[2]), int(lines[3] or lines[2])))
@@ -75,7 +75,7 @@ def open_hit(parts: Needs, where: object) -> Opened:
     if is_id(where.rpartition("/")[2]):
         return Opened(where, "entry", _show_entry(parts, where))
     raise Invalid(
-        f"{where!r:.80} is no hit. Give what recall calls it: an id, `topic/entry`, or `page.md#5-9`."
+        f"{where!r:.80} is not a hit. Give what recall calls it: an id, `topic/entry`, or `page.md#5-9`."
     )
 
 

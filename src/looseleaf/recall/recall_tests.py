@@ -107,13 +107,15 @@ def load(text: str, where: str) -> list[Expectation]:
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Invalid(f"No test was run: {where} is not TOML ({error}). Mend it and try again.") from None
+        raise Invalid(f"No test was run: {where} is not TOML ({error}). Fix it, and try again.") from None
     for key in data:
         if key != "test":
             _refuse(where, f"`{key}` is not known there", "Begin each test with a line [[test]].")
     tests = data.get("test", [])
     if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
-        _refuse(where, "`test` is no list of tests", "Begin each test with a line [[test]], in two brackets.")
+        _refuse(
+            where, "`test` is not a list of tests", "Begin each test with a line [[test]], in two brackets."
+        )
     if not tests:
         then = "Write one: [[test]], then a question and what its hits must contain."
         _refuse(where, "it holds no test", then)
@@ -186,7 +188,7 @@ def _read_choices(value: object, where: str) -> Iterator[tuple[str, ...]]:
 def _read_texts(value: object, key: str, where: str) -> Iterator[str]:
     for each in value if isinstance(value, list) else [value]:
         if not isinstance(each, str) or not each.strip():
-            _refuse(where, f"`{key}` holds what is no text", f'Write texts in quotes: {key} = ["…"].')
+            _refuse(where, f"`{key}` must hold only texts", f'Write texts in quotes: {key} = ["…"].')
         yield each
 
 
@@ -201,21 +203,23 @@ def _read_time(test: dict[str, Any], key: str, where: str) -> str | None:
     try:
         parse_when(text)
     except Refused:
-        _refuse(where, f"`{key}` is no date: {text!r}", "Write 2026-02-24, or 2026-02-24T15:30.")
+        _refuse(where, f"`{key}` is not a date: {text!r}", "Write 2026-02-24, or 2026-02-24T15:30.")
     return text
 
 
 def _read_number(test: dict[str, Any], key: str, where: str) -> int | None:
     value = test.get(key)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        _refuse(where, f"`{key}` is no number from 1 on", f"Write one without quotes: {key} = 10.")
+        _refuse(
+            where, f"`{key}` is not a whole number of at least 1", f"Write one without quotes: {key} = 10."
+        )
     return value
 
 
 def _read_name(test: dict[str, Any], key: str, where: str) -> str | None:
     value = test.get(key)
     if value is not None and (not isinstance(value, str) or not value.strip()):
-        _refuse(where, f"`{key}` is no name", f'Write it in quotes: {key} = "…".')
+        _refuse(where, f"`{key}` is not a name", f'Write it in quotes: {key} = "…".')
     return value
 
 
@@ -284,7 +288,7 @@ def _read_tests(path: str) -> bytes:
 
     try:
         if not os.path.isfile(path):
-            raise NotFound(f"No test was run: {path} is no file. Name one that holds tests.")
+            raise NotFound(f"No test was run: {path} is not a file. Name one that holds tests.")
         with open(path, "rb") as file:
             return file.read()
     except (OSError, ValueError) as error:

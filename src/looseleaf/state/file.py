@@ -155,7 +155,7 @@ class StateFile:
         name = page.sha256 or ""
         state = parse_state(page.data)
         if state is None and self.last_good() is not None:  # not a newly created file
-            raise Unsound("it is empty, and there was a state", 1)
+            raise Unsound("it is empty, but there was a state", 1)
         if state is not None and name != self._sound and name != self._read_sound_hash():
             if refuse_unsound(state, page.data.decode()):
                 self.remember(name)

@@ -410,8 +410,8 @@ class ViewGate:
             if time.monotonic() > until:
                 self._disk.close(self._file)
                 raise Busy(
-                    f"Another process has written a view for {self._seconds:g} seconds. Look for a looseleaf process "
-                    "that hangs or is stopped, end it, and repeat the command."
+                    f"Another process has been writing a view for {self._seconds:g} seconds. Look for a looseleaf "
+                    "process that hangs or is stopped, end it, and repeat the command."
                 )
             time.sleep(_GATE_PAUSE)
 

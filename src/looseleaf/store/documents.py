@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 # --- the exchange of one page -----------------------------------------------------------
 
 NO_FILE = "no regular file"
-COLLISION = "somebody else saved the page in the same moment"
+COLLISION = "something else saved the page at the same moment"
 
 
 class Exchange:

@@ -113,7 +113,7 @@ class Ends:
             self.remember(stream)
 
     def drop_own(self) -> None:
-        """Drop what this process knows of its own records: a forgetting rewrote the log, perhaps into files that the
+        """Drop what this process knows of its own records: a forget rewrote the log, perhaps into files that the
         system gave the numbers of the old ones."""
         self._sums.clear()
         self._own.clear()
@@ -202,7 +202,7 @@ class Ends:
         return found is not None and (not found or found.get("id") == point.id)
 
     def is_missing(self, stream: str, point: Point) -> bool:
-        """True if the segment of a place was sealed, and is not there any more."""
+        """True if the segment of a place was sealed, and is no longer there."""
         archive, number = stream_files(stream)[1], point.position.segment
         is_sealed = segment_name(number) in self._segments.seals(archive)
         return is_sealed and number not in self._segments.numbers(archive)

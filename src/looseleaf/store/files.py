@@ -124,7 +124,7 @@ class FileStore:
         return self._log is None or self._find_log() == self._log
 
     def _require_place(self) -> None:
-        """Refuse to write to a log that is not under the memory's name any more: what is written there is lost."""
+        """Refuse to write to a log that is no longer under the memory's name: what is written there is lost."""
         now = self._find_log()
         if self._log is None:
             self._log = now
@@ -271,7 +271,7 @@ class FileStore:
         self._ends.compare_own(stream)
 
     def _heed_edition(self) -> None:
-        """Where a forgetting rewrote the log, it may have taken records of this process: that is no loss."""
+        """Where a forget rewrote the log, it may have taken records of this process: that is no loss."""
         edition = self.edition()
         if edition != self._edition:
             self._edition = edition

@@ -86,11 +86,12 @@ def told(loss: Record) -> str:
     many = (
         f"{missing} record{'s are' if missing != 1 else ' is'}" if isinstance(missing, int) else "records are"
     )
+    them = "it" if missing == 1 else "them"
     when = " and ".join(_clock(each) for each in (since, until) if isinstance(each, (int, float)))
     said = "" if not when else f", recorded {'between' if ' and ' in when else 'until'} {when}"
     path = stream_files(str(loss["stream"]))[0]
     return (
-        f"{path} went back: {many} missing{said}. What was learned from them stays, and "
+        f"{path} went back: {many} missing{said}. What was learned from {them} stays, and "
         "what is said from now on is kept. Put a copy of the file back, or accept the loss with `looseleaf repair`."
     )
 
@@ -115,7 +116,7 @@ def check_ends(ends: Ends, segments: Segments, stream: str, *, is_damaged: bool 
     if not points or all(_agrees_wholly(ends, stream, each) for each in points):
         return
     if ends.points(stream) != points or ends.is_missing(stream, points[-1]):
-        return  # a forgetting or a repair came between; or the segment is named already
+        return  # a forget or a repair came between; or the segment is named already
     loss = find_loss(ends, segments, stream, points) if not ends.agrees(stream, points[-1]) else None
     if loss is not None:
         yield problem_of(loss)

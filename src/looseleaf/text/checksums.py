@@ -156,7 +156,7 @@ def base58(text: str) -> bool:
 
 
 def bech32(text: str) -> bool:
-    """Return whether the checksum behind the last `1` is right."""
+    """Return whether the checksum after the last `1` is right."""
     head, _, body = text.lower().rpartition("1")
     values = [ord(sign) >> 5 for sign in head] + [0] + [ord(sign) & 31 for sign in head]
     values += [_BECH32.index(sign) for sign in body]

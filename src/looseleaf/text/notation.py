@@ -211,7 +211,7 @@ def normal(value: Any, depth: int = 0) -> Any:
             return int(value)
         case float():
             if not isfinite(value):
-                raise ValueError("it is no number")
+                raise ValueError("it is not a number")
             # JSON has one kind of number: 1.0 is 1, there is one zero, and 1e22 is a one with 22 zeros.
             if not value.is_integer() or abs(value) <= _EXACT:
                 return int(value) if value.is_integer() else value
@@ -222,7 +222,7 @@ def normal(value: Any, depth: int = 0) -> Any:
             return [normal(each, depth + 1) for each in value]
         case dict():
             if not all(isinstance(name, str) for name in value):
-                raise ValueError("a name in it is no text")
+                raise ValueError("a name in it is not text")
             return {normal(name): normal(each, depth + 1) for name, each in value.items()}
     raise ValueError(f"JSON has no {type(value).__name__}")
 

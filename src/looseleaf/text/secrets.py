@@ -109,7 +109,7 @@ _ESCAPE = r"(?:\\[nrt]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\x1b\[[\d;]{1,5}m)\Z"
 
 
 def _begins_token(text: str, at: int) -> bool:
-    """Return whether a token may begin here: not inside a word, nor behind a mark (which stands for one), yet behind
+    """Return whether a token may begin here: not inside a word, nor after a mark (which stands for one), yet after
     what only looks like a letter: the n of an escaped line end, the digits of %20 and \\u0022, the m that ends a color.
     """
     before = text[max(0, at - 8) : at]

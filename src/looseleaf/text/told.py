@@ -1,4 +1,4 @@
-"""Secrets as people tell them: the word stands some way before or behind, or only the name of a service does.
+"""Secrets as people tell them: the word stands some way before or after, or only the name of a service does.
 
 What is told is judged by its own look first (a password that mixes letters, digits and signs, a token as at random, a
 number of four to eight digits), then by what is said around it.
@@ -109,7 +109,7 @@ def _find_signed(text: str, low: str) -> Iterator[Span]:
 
 
 def _around(low: str, start: int, end: int, far: int, close: int) -> tuple[str, str]:
-    """Return what is said before and behind: in a document, on the same line and the one before."""
+    """Return what is said before and after: in a document, on the same line and the one before."""
     before, behind = low[max(0, start - far) : start], low[end : end + close]
     if low.count("\n") > _TALK:
         before, behind = "\n".join(before.rsplit("\n", 2)[-2:]), behind.partition("\n")[0]
@@ -136,7 +136,7 @@ _GIVEN = (
 
 
 def _find_named(text: str, low: str, named: list[Row]) -> Iterator[Span]:
-    """Yield the places of passwords that are given some words behind `password`, or beneath it in a table."""
+    """Yield the places of passwords that are given some words after `password`, or beneath it in a table."""
     done = 0
     for at, number in find_names(low, [row[2] for row in named]):
         word = compiled(named[number][3]).match(text, at)
@@ -244,7 +244,7 @@ _NUMBER_BEFORE = (
 
 
 def _find_pins(text: str, low: str, names: list[str]) -> Iterator[Span]:
-    """Yield the places of numbers that are told some words before or behind `PIN`."""
+    """Yield the places of numbers that are told some words before or after `PIN`."""
     for at, number in find_names(low, names):
         last = at + len(names[number])
         if (
@@ -288,7 +288,7 @@ _SPARE = (
 
 
 def _find_codes(text: str, low: str, names: list[str]) -> Iterator[Span]:
-    """Yield the places of two or more codes of one shape behind a word for the codes that replace a lost phone."""
+    """Yield the places of two or more codes of one shape after a word for recovery codes."""
     done = 0
     for at, number in find_names(low, names):
         start, last = max(done, at + len(names[number])), at + 700
@@ -440,7 +440,7 @@ def _is_told(text: str, low: str, start: int, value: str, look: str) -> bool:
 
 
 def _is_in_block(text: str, start: int, end: int) -> bool:
-    """Return whether the line before or behind is such a token as well: then it is data."""
+    """Return whether the line before or after is such a token as well: then it is data."""
     above = r"[A-Za-z0-9+/=]{40,}[\"',\\]{0,3}[ \t]*\r?\n[ \t]*[\"']?$"
     below = r"={0,2}[\"',\\]{0,3}[ \t]*\r?\n[ \t]*[\"']?[A-Za-z0-9+/=]{40,}"
     return bool(compiled(above).search(text, max(0, start - 140), start) or compiled(below).match(text, end))

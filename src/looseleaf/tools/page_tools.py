@@ -102,8 +102,9 @@ def show(memory: Memory, page: Page, first: int = 1) -> ToolAnswer:
     """Return a page from a line on, as much as fits into an answer."""
     lines = split_lines(page.text)
     if first > max(1, len(lines)):
+        count = f"{len(lines)} line{'s' * (len(lines) != 1)}"
         raise Invalid(
-            f"Nothing was read: {page.path} has only {len(lines)} lines, not {first}. Give a smaller from_line."
+            f"Nothing was read: {page.path} has only {count}, not {first}. Give a smaller from_line."
         )
     shown, notice = _set_apart(memory, page, lines)
     content, last = _clip_lines(shown[first - 1 :], memory.policy.tool_bytes)

@@ -60,7 +60,8 @@ def remember(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
         return with_summary(_as_bullet(bare), old, path)
 
     receipt = memory.pages.propose(path, change, reason="remember", summary=summary)
-    gone = f"; {receipt.removed} lines of it are gone" if not arguments.get("append", True) else ""
+    lines = "1 line of it is" if receipt.removed == 1 else f"{receipt.removed} lines of it are"
+    gone = f"; {lines} gone" if not arguments.get("append", True) else ""
     done = f"Remembered on {path}{gone if receipt.removed else ''}" if not receipt.held else ""
     return write_answer(receipt, done=done)
 

@@ -168,7 +168,7 @@ def describe_held(receipt: Receipt, path: str, name: str = "") -> str:
 
 def _clip_held(held: tuple[str, ...]) -> list[str]:
     """Return the first of the held sentences, and the number of the rest."""
-    return [*held[:_TOLD], *([f"and {len(held) - _TOLD} lines more"] if len(held) > _TOLD else [])]
+    return [*held[:_TOLD], *([f"and {len(held) - _TOLD} more"] if len(held) > _TOLD else [])]
 
 
 def refusal_answer(error: Refused, value: dict[str, Any] | None = None) -> ToolAnswer:

@@ -1,7 +1,7 @@
 """JSON read from a stream, one member at a time: a file of a gigabyte takes the memory of its longest member.
 
-A member that is not JSON, nests too deep or is too long is passed over and noted, and reading goes on after it. Where
-the outer array or object breaks off, all whole members before that have been yielded.
+A member that is not JSON, is nested too deeply or is too long is passed over and noted, and reading goes on after it.
+Where the outer array or object breaks off, all whole members before that have been yielded.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class JsonReader:
                 if not is_cut or self._is_over:
                     raise _Bad(f"is not JSON ({error.msg})") from error
             except RecursionError as error:
-                raise _Bad("nests too deep") from error
+                raise _Bad("is nested too deeply") from error
             except ValueError as error:
                 raise _Bad("has a number that is too long") from error
             else:
@@ -250,7 +250,7 @@ def _valid_members(
         if wrong is None:
             yield key, value
         else:
-            note(f"{name}: {key[:80]!r} was passed over, it {wrong}.")
+            note(f"{name}: {key[:80]!r} was passed over: it {wrong}.")
         del value  # it may be long, and so may the next
 
 
@@ -263,14 +263,14 @@ def json_lines(stream: BinaryIO, note: Note, name: str, longest: int = LONGEST) 
     """Yield the value of each line of JSON lines with its number, from 1, without empty lines."""
     for number, line in enumerate(raw_lines(stream, longest), 1):
         if line is None:
-            note(f"{name}:{number} was passed over, the line is longer than {longest:,} bytes.")
+            note(f"{name}:{number} was passed over: the line is longer than {longest:,} bytes.")
         elif line.strip(b" \t\r\n\0"):
             try:
                 yield number, json.loads(line.decode("utf-8-sig", "replace"), parse_constant=lambda _: None)
             except RecursionError:
-                note(f"{name}:{number} was passed over, it nests too deep.")
+                note(f"{name}:{number} was passed over: it is nested too deeply.")
             except ValueError:
-                note(f"{name}:{number} was passed over, it is not JSON.")
+                note(f"{name}:{number} was passed over: it is not JSON.")
 
 
 def raw_lines(stream: BinaryIO, longest: int = LONGEST) -> Iterator[bytes | None]:

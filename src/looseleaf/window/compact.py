@@ -201,9 +201,10 @@ class Draft:
         if prepared is not None:
             return False
         calls = len(self._find_open_calls())
+        count = f"{calls} open tool call{'s' * (calls != 1)}"
         raise Refused(
-            f"The window was not compacted: its fixed part ({calls} open tool calls, the current turn with its "
-            f"pictures) does not fit {self._budget:,} tokens. "
+            f"The window was not compacted: its fixed part ({count}, the current turn with its pictures) does "
+            f"not fit {self._budget:,} tokens. "
             + ("End calls that get no result: memory.talk.interrupt()." if calls else "Use a larger context.")
         )
 

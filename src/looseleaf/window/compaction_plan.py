@@ -114,7 +114,9 @@ class Loss:
         ]
         if self.shortened:
             tokens = sum(tokens for _, tokens in self.shortened)
-            lines.append(f"shortened in place: {len(self.shortened)} traces, {tokens:,} tokens left out")
+            lines.append(
+                f"shortened in place: {_plural(len(self.shortened), 'trace')}, {tokens:,} tokens left out"
+            )
         lines += [f"{each.what}: {each.before} in, {each.after} out" for each in self.kept]
         lines += [f"  no longer mentioned: {text}" for each in self.kept for text in each.missing]
         lines += [f"failed: {failure}" for failure in self.failures]

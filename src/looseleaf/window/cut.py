@@ -2,7 +2,7 @@
 
 A log may grow for years before its first prompt. A cut reads it from the end, as far as a budget reaches, and is a mark
 like any other (FORMAT §11.7), with no entry of its own. Talk before it that was distilled is told by the last of those
-entries. The rest waits in the log for the next distilling; the mark names its turns.
+entries. The rest waits in the log for the next distillation; the mark names its turns.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def _load_json(text: str, what: str) -> Any:
     except json.JSONDecodeError as error:
         why = f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos + 1}"
     except RecursionError:
-        why = "it nests too deep"
+        why = "it is nested too deeply"
     except ValueError as error:
         why = str(error)
     raise Invalid(f"Nothing was recorded: {what} is not JSON ({why}). Put texts and names in double quotes.")
@@ -192,7 +192,7 @@ def _remembered_lines(done: Remembered) -> Iterator[str]:
             f"{'noted' if is_new else 'known already'} on {path}: {clipped(each)}" for each in done.rest
         )
         if not done.rest:
-            how = "but for a secret" if done.redacted else "in your own words"
+            how = "except for a secret" if done.redacted else "in your own words"
             noted = f"noted on {path}, {how}."
             yield noted if is_new else f"known already: {path} says it."
     yield from (f"passed over: {clipped(words)}" for words in done.passed_over)

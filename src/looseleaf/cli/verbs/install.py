@@ -156,7 +156,7 @@ def _write(options: CliOptions, wish: _Wish) -> None:
 
 
 def _try(options: CliOptions, wish: _Wish) -> dict[str, str | None]:
-    """Run what was written, in a throw-away memory; return what is wrong with each agent's part."""
+    """Run what was written, in a throwaway memory; return what is wrong with each agent's part."""
     from functools import cache
     from shlex import join
 

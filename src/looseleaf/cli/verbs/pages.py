@@ -85,7 +85,9 @@ def _read_arguments(text: str | None) -> dict[str, Any]:
     try:
         given = json.loads(text) if text is not None else {}
     except RecursionError:
-        raise Invalid("Nothing was done: the arguments nest too deep. Give one flat JSON object.") from None
+        raise Invalid(
+            "Nothing was done: the arguments are nested too deeply. Give one flat JSON object."
+        ) from None
     except ValueError as error:
         raise Invalid(
             f"Nothing was done: the arguments are not JSON ({error}). Write one object, such as "

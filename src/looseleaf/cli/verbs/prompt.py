@@ -273,7 +273,7 @@ def compared_lines(compared: Compared, width: int) -> Iterator[str]:
 def _first_lines(lines: Sequence[str], width: int) -> Iterator[str]:
     yield from (f"  {cell(line, width - 2)}" for line in lines[:_LINES])
     if len(lines) > _LINES:
-        yield f"  … and {len(lines) - _LINES:,} more lines"
+        yield f"  … and {len(lines) - _LINES:,} more line{'s' * (len(lines) > _LINES + 1)}"
 
 
 def why_in_prompt(memory: Memory, options: CliOptions) -> int:

@@ -63,7 +63,7 @@ def vouch(options: CliOptions) -> int:
         ]
         if every and not found:
             raise NotFound(
-                "Nothing was vouched for: no line without a known author fits. `looseleaf vouch` shows all of them."
+                "Nothing was vouched for: no line without a known author fits that. `looseleaf vouch` shows them all."
             )
         if found and not options.yes:
             if not options.json:
@@ -166,7 +166,7 @@ def _exit_code(told: Forgotten) -> int:
 
 def _print_forgotten(told: Forgotten) -> None:
     if told.is_nothing:
-        say(f"Nothing of the {told.by} is here: it was forgotten before.")
+        say(f"Nothing is left of the {told.by}: it was forgotten before.")
     else:
         say("Forgotten:" if told.id else "What would go:")
     for name, (one, many) in _KINDS.items():
@@ -191,7 +191,7 @@ def _print_forgotten(told: Forgotten) -> None:
         read = f"{told.probe.files:,} files, {told.probe.bytes:,} bytes"
         say(f"Every byte was read ({read}): {_probe_result(told)}")
         if told.probe.theirs:
-            say(f"These files of yours still hold it: {', '.join(told.probe.theirs)}")
+            say(f"Still in files of yours: {', '.join(told.probe.theirs)}")
         if told.id:
             say(f"{_NOT_SEARCHED} Receipt {told.id}.")
 
@@ -201,8 +201,10 @@ def _probe_result(told: Forgotten) -> str:
     if not told.probe.hits:
         return "0 hits." if not told.mentions else "0 hits, not counting the places that stay."
     hits = told.probe.hits
-    more = f" and {len(hits) - _SHOWN:,} more files" if len(hits) > _SHOWN else ""
-    where = f"it still stands in {', '.join(hits[:_SHOWN])}{more}."
+    more = (
+        f" and {len(hits) - _SHOWN:,} more file{'s' * (len(hits) > _SHOWN + 1)}" if len(hits) > _SHOWN else ""
+    )
+    where = f"it is still in {', '.join(hits[:_SHOWN])}{more}."
     if told.names:
         return f"{where} It is a name there, of {'; '.join(told.names)}, and names stay."
     return f"{where} A file was written meanwhile, or the log is damaged: run this again."
@@ -263,7 +265,7 @@ def _ask_each(memory: Memory, waiting: list[Fact], reasons: dict[str, str], opti
             try:
                 (memory.review.approve if answer == "y" else memory.review.reject)(fact.id or "")
                 done[answer] += 1
-                options.done = f"{done['y']} were approved, {done['n']} rejected; "
+                options.done = f"{done['y']} approved, {done['n']} rejected; "
             except Refused as refused:
                 say(f"   {refused}")
     left = len(waiting) - done["y"] - done["n"]

@@ -1,6 +1,6 @@
 """The verb `settle`: show what is held, and take a person's word on it. Arguments and printing only.
 
-The text of a held file is shown behind a sign on every line, so that it cannot pass for words of the program.
+Every line of a held file is shown after a sign, so that it cannot pass for words of the program.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def settle(options: CliOptions) -> int:
             for each in some:
                 _show(memory, each)
             next_step(
-                options, "`looseleaf settle FILE --keep` settles one; at a terminal, each is asked for."
+                options, "`looseleaf settle FILE --keep` settles one; at a terminal, it asks about each."
             )
         memory.notes[:] = [note for note in memory.notes if not note.startswith(HELD)]  # said above
         print_notes(memory)
@@ -89,7 +89,7 @@ def _settle_all(memory: Memory, options: CliOptions, some: Sequence[Held], take:
     kinds = dict.fromkeys(each.why for each in some)
     if len(kinds) > 1:
         named = ", ".join(f"{each.path} ({each.why})" for each in some[:_SHOWN])
-        raise Invalid(f"Nothing was settled: these wait for different reasons. Name one of {named}.")
+        raise Invalid(f"Nothing was settled: these are held for different reasons. Name one of {named}.")
     done: list[Settled] = []
     if take == "keep" and "gone" in kinds and len(some) > 1:
         done = [Settled(path, "gone", take) for path in memory.history.restore()]  # all in one pass
@@ -103,8 +103,8 @@ def _settle_all(memory: Memory, options: CliOptions, some: Sequence[Held], take:
 
 def _settled_line(settled: Settled) -> str:
     means = (_MEANS_COPY if settled.why == "copy" else _MEANS)[settled.take]
-    kept = f" What it held is {settled.aside}." if settled.aside else ""
-    return f"{plain(settled.path)}: {means}.{kept}"
+    kept = f" The held file is kept as {settled.aside}." if settled.aside else ""
+    return f"{plain(settled.path)} is settled: {means}.{kept}"
 
 
 def _show(memory: Memory, held: Held) -> None:
@@ -113,7 +113,7 @@ def _show(memory: Memory, held: Held) -> None:
     for line in lines[:_SHOWN]:
         say(f"    {clipped(line)}")
     if len(lines) > _SHOWN:
-        say(f"    … and {len(lines) - _SHOWN:,} more lines")
+        say(f"    … and {len(lines) - _SHOWN:,} more line{'s' * (len(lines) > _SHOWN + 1)}")
     means = _MEANS_COPY if held.of else _MEANS
     for take in TAKES[held.why]:
         say(f"  --{take:<7} {means[take]}")

@@ -332,7 +332,9 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     waiting = f"{found['waiting']:,}" if found["waiting"] else "nothing"
     yield f"  review   {waiting} waiting for your yes"
     if found["unexplained"]:
-        yield f"  vouch    {found['unexplained']:,} without a known author; they count as inferred"
+        they_count = "it counts" if found["unexplained"] == 1 else "they count"
+        yield f"  vouch    {found['unexplained']:,} without a known author; {they_count} as inferred"
     if found["held"]:
         named = f"{plain(found['held'][0]['path'])}{', …' * (len(found['held']) > 1)}"
-        yield f"  held     {len(found['held']):,} until you settle it: {named}"
+        it = "it" if len(found["held"]) == 1 else "them"
+        yield f"  held     {len(found['held']):,} until you settle {it}: {named}"

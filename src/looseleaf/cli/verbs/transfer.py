@@ -89,20 +89,24 @@ def _print_import(done: Imported, placed: int) -> None:
     if placed:
         say(f"distilled: {placed:,} {'entry' if placed == 1 else 'entries'}")
     if done.waiting:
-        say(f"review: {done.waiting:,} wait for your yes")
+        say(f"review: {done.waiting:,} wait{'s' * (done.waiting == 1)} for your yes")
     for title in done.titles:
         say(f"  {clipped(title)}")
     if done.copies:
-        again = "would be recorded" if done.is_dry else "are recorded"
-        remove = f"--session {done.copies[0]}" if len(done.copies) == 1 else f"--origin import:{done.format}"
+        is_one = len(done.copies) == 1
+        were, they, copies = ("was", "it", "copy stays") if is_one else ("were", "they", "copies stay")
+        again = "would be recorded" if done.is_dry else f"{'is' if is_one else 'are'} recorded"
+        remove = f"--session {done.copies[0]}" if is_one else f"--origin import:{done.format}"
         say(
-            f"{len(done.copies):,} of the conversations were imported as data before: they {again} again as yours, and "
-            f"the first copies stay data. `looseleaf forget {remove}` removes what is there as data."
+            f"{len(done.copies):,} of the conversations {were} imported as data before: {they} {again} again as yours, "
+            f"and the first {copies} data. `looseleaf forget {remove}` removes what is there as data."
         )
     if done.outdated:
+        is_one = done.outdated == 1
+        are, them = ("is a page", "it") if is_one else ("are pages", "them")
         say(
-            f"{done.outdated:,} of these are pages of yours whose source has changed: the new text was added as data "
-            "beside them. With --mine the pages follow."
+            f"{done.outdated:,} of these {are} of yours whose source has changed: the new text was added as data "
+            f"beside {them}. With --mine the {'page follows' if is_one else 'pages follow'}."
         )
     if done.forgotten:
         is_one = done.forgotten == 1

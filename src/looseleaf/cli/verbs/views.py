@@ -160,7 +160,8 @@ def build(options: CliOptions) -> int:
             named = ", ".join(built.made[:_NAMED])
             more = f" and {len(built.made) - _NAMED:,} more" if len(built.made) > _NAMED else ""
             done = f"made again: {named}{more}" if built.made else "nothing had changed"
-            embedded = f" {vectors:,} texts were embedded." if vectors else ""
+            texts = "1 text was" if vectors == 1 else f"{vectors:,} texts were"
+            embedded = f" {texts} embedded." if vectors else ""
             say(f"{built.topics:,} topic{'s' * (built.topics != 1)}; {done}.{embedded}")
         print_notes(memory)
     return 0

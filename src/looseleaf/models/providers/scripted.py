@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _WORDS = r"\s*\S+\s*|\s+"
-"""A word with the blanks behind it."""
+"""A word with the blanks after it."""
 
 
 class ScriptedModel(Caller):

@@ -100,7 +100,7 @@ def _read_messages(source: ImportSource, name: str, seen: set[int], note: Note) 
             if line is None or (
                 found is not None and found.asked[:1] and found.asked[0].get("tool_result") == UNREAD
             ):
-                note(f"{name}:{number} was passed over, it is not JSON or too long.")
+                note(f"{name}:{number} was passed over: it is not JSON, or is too long.")
                 continue
             if found is None or hash(found.key) in seen:
                 continue

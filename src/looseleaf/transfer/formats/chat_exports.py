@@ -58,12 +58,12 @@ def read(source: ImportSource, note: Note) -> Iterator[Item]:
         with skip_broken(note):
             for number, raw in json_stream.records(source, name, note):
                 if not isinstance(raw, dict) or not isinstance(raw.get("mapping"), dict):
-                    note(f"{name}: {number!r} was passed over, it is not a conversation.")
+                    note(f"{name}: {number!r} was passed over: it is not a conversation.")
                     continue
                 branch = _visible_branch(raw)
                 title = text_of(raw.get("title"))[:80] or number
                 if not branch and any(dict_of(own).get("message") for own in raw["mapping"].values()):
-                    note(f"{name}: {title!r} was passed over, it leads in a circle and has no last message.")
+                    note(f"{name}: {title!r} was passed over: it leads in a circle and has no last message.")
                     continue
                 if branch and _walk_up(raw["mapping"], branch[0][0])[1]:
                     note(f"{name}: the beginning of {title!r} is missing, and was not taken.")

@@ -69,7 +69,7 @@ def read(source: ImportSource, note: Note) -> Iterator[Item]:
                         key = text_of(raw.get("uuid")) or f"{name}#{number}"
                         yield Talk(key, text_of(raw.get("name")), _read_messages(raw))
                     else:
-                        note(f"{name}: {number!r} was passed over, it is not a conversation.")
+                        note(f"{name}: {number!r} was passed over: it is not a conversation.")
                     del raw  # the next may be as long
 
 
@@ -78,7 +78,7 @@ def _read_objects(source: ImportSource, name: str, note: Note) -> Iterator[tuple
         if isinstance(raw, dict):
             yield number, raw
         else:
-            note(f"{name}: {number!r} was passed over, it is not an object.")
+            note(f"{name}: {number!r} was passed over: it is not an object.")
         del raw
 
 

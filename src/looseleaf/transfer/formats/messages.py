@@ -69,7 +69,7 @@ def _read_file(source: ImportSource, name: str, note: Note) -> Iterator[Talk]:
     is_of_talks = next(firsts, None)
     firsts.close()  # it may hold a whole long talk, which is read again below
     if is_of_talks is None:
-        note(f"{name} was passed over, it has no messages.")
+        note(f"{name} was passed over: it has no messages.")
     elif not is_of_talks:
         messages = (raw for _, raw in _read_values(source, name, note))
         yield Talk(name.rpartition(".")[0], "", _read_messages(messages, note, name))
@@ -81,7 +81,7 @@ def _read_file(source: ImportSource, name: str, note: Note) -> Iterator[Talk]:
                 key = _key_of(own) or repeats(f"{_hash_start(own)}#{stem(name)}")
                 yield Talk(key, text_of(own.get("title")), _read_messages(own["messages"], note, name))
             else:
-                note(f"{name}: {number!r} was passed over, it has no messages.")
+                note(f"{name}: {number!r} was passed over: it has no messages.")
             del raw, own  # the next may be as long
 
 
@@ -143,10 +143,10 @@ def _read_messages(messages: Any, note: Note, name: str) -> Iterator[ImportMessa
         for number, raw in enumerate(messages):
             own = dict_of(raw)
             if "role" not in own:
-                note(f"{name}: message {number + 1} was passed over, it has no role.")
+                note(f"{name}: message {number + 1} was passed over: it has no role.")
             found = list(_read_message(repeats(_hash_message(own)), own))
             if not found and own.get("role") in _SPEAKERS and not isinstance(own.get("content"), str | None):
-                note(f"{name}: message {number + 1} was passed over, it has no content of a known kind.")
+                note(f"{name}: message {number + 1} was passed over: it has no content of a known kind.")
             yield from found
 
 

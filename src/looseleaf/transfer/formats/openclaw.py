@@ -53,7 +53,8 @@ def read(source: ImportSource, note: Note) -> Iterator[ImportDocument]:
         if found is not None:
             yield found
     if others:
-        note(f"{others:,} of the files were passed over: skills, settings and the like are not memories.")
+        were = "was" if others == 1 else "were"
+        note(f"{others:,} of the files {were} passed over: skills, settings and the like are not memories.")
 
 
 def _parents_of(name: str) -> Iterator[str]:
