@@ -245,6 +245,8 @@ def recall(options: CliOptions) -> int:
         elif not found:
             say(found.why)
         else:
+            if found.why:
+                say(found.why)
             numbered = [(f"{number}.", hit) for number, hit in enumerate(found, 1)]
             lines = (_hit_lines(number, hit, options.explain) for number, hit in numbered)
             rows = (_hit_row(number, hit, options.explain) for number, hit in numbered)
