@@ -493,6 +493,10 @@ def test_check_ends_with_the_step_that_mends_what_is_wrong(place: Path, run: Run
         code, _, err = run("check")
         assert (code, err) == (1, f"Next: {step}.\n")
 
+    def damage_and_empty() -> None:
+        damage(folder)
+        (folder / "USER.md").write_text("")
+
     shutil.copytree(folder, place / "whole")
     check_rows(
         check,
@@ -500,7 +504,7 @@ def test_check_ends_with_the_step_that_mends_what_is_wrong(place: Path, run: Run
             (lambda: (folder / "USER.md").write_text(""), settle),
             (lambda: (folder / "USER (conflicted copy).md").write_text(TWO + "- Age: 36\n"), settle),
             (lambda: damage(folder), repair),
-            (lambda: (damage(folder), (folder / "USER.md").write_text("")), f"{settle}; {repair}"),
+            (damage_and_empty, f"{settle}; {repair}"),
             (
                 lambda: lose_the_talk(folder),
                 f"{lost}without a copy, `looseleaf repair` goes on without it",

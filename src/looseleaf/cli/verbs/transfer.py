@@ -216,7 +216,7 @@ def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
     return told | {"files": taken.files, "left_out": list(taken.left_out), "folder": name}
 
 
-def _free_name(name: str, format: str) -> str:
+def _free_name(name: str, format: str | None) -> str:
     """Return a name with the date that is free here."""
     from itertools import count
 
