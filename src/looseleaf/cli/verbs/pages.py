@@ -360,7 +360,6 @@ def diff(options: CliOptions) -> int:
 def undo(options: CliOptions) -> int:
     with open_memory(options) as memory:
         last = next(memory.history.edits(), None)
-        refused = {fact.id for fact in memory.facts(status="rejected")}
         edit, receipt = memory.history.undo(options.page, author=PERSON)
         options.done = "it was undone; "
         made = takewhile(lambda each: last is None or each.id != last.id, memory.history.edits())
@@ -380,7 +379,7 @@ def undo(options: CliOptions) -> int:
         for line in (line for change in changes for line in change.lines()):
             say(line)
         print_notes(memory)
-        if any(fact.id not in refused for fact in memory.facts(status="rejected")):
+        if any(change.gone and not change.path.startswith(("days/", "review/")) for change in changes):
             say("What is gone does not come back by itself: you said no to it.")
             next_step(options, "`looseleaf remember` with the same words brings it back.")
     return 0

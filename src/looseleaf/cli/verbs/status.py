@@ -289,7 +289,7 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "facts": sum(known[name][2] for name in topics),
         "topics": sum(known[name][2] > 0 for name in topics),
         "unexplained": len(memory.review.unexplained()) if absorb.heads.has_unknown else 0,
-        "gone": last_deleted(memory.history.edits()),
+        "gone": last_deleted(memory.parts.pages.history.back()),
         "held": [held.to_dict() for _, held in sorted(absorb.held.items())],
         "waiting": len(memory.parts.known.waiting()),
         "session": last.to_dict() if last is not None else None,
