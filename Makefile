@@ -28,7 +28,7 @@ help:
 	@echo "make bench         measure all that is promised in figures"
 	@echo "make train         make again what the selector has learnt, from its labelled sentences"
 	@echo "make docs          make again what the documents show of the program"
-	@echo "make clean         remove everything made here"
+	@echo "make clean         remove everything made here, demos too"
 
 demo: $(VENV)/.package
 	$(BIN)/looseleaf demo
@@ -85,6 +85,7 @@ train: $(VENV)/.train
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html
+	rm -rf looseleaf-demo looseleaf-demo-[0-9]*
 	find src tests $(wildcard benchmarks docs training) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The uv or pip of the machine reads its own settings; none are given here. Where uv cannot

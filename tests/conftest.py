@@ -148,13 +148,14 @@ def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process, on the memory, perhaps with something on standard input."""
+    """Run a command in this process, on the memory, perhaps with something on standard input. A next step names the
+    memory as this command did; that is left out here."""
 
     def call(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         code = main(["--memory", str(folder), *arguments])
         out, err = capsys.readouterr()
-        return code, out, err
+        return code, out, err.replace(f"`looseleaf --memory {folder}", "`looseleaf")
 
     return call
 

@@ -440,6 +440,20 @@ def test_a_demo_that_somebody_works_with_is_not_touched(tmp_path: Path, change: 
     assert (path / folder.MARK).exists()
 
 
+def test_a_changed_demo_stays_and_the_next_one_goes_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert folder.free_folder() == "looseleaf-demo"
+    demo_of(tmp_path / "looseleaf-demo")
+    assert folder.free_folder() == "looseleaf-demo", "it can be made again"
+    for number in (2, 3):
+        path = tmp_path / folder.free_folder()
+        (path / "USER.md").write_text("- Name: Zhang San\n")
+        assert folder.free_folder() == f"looseleaf-demo-{number}"
+        demo_of(tmp_path / f"looseleaf-demo-{number}")
+
+
 @pytest.mark.parametrize("mark", [None, "", "[]", '{"schema": "other.v1"}', "\udcff"])
 def test_a_folder_that_is_no_demo_is_not_touched(tmp_path: Path, mark: str | None) -> None:
     (tmp_path / "letter.txt").write_text("dear")

@@ -190,7 +190,7 @@ def other_hooks_there(folder: Path) -> None:
         (unreadable_settings, "settings", "broken", "'page_byte', which is not a setting"),
         (open_to_all, "permissions", "look", "(0755)"),
         (broken_index, "index", "look", "damaged"),
-        (emptied_page, "held", "look", "USER.md: this was emptied"),
+        (emptied_page, "held", "look", "USER.md was emptied"),
         (copied_journal, "held", "look", "a conflict copy of log/journal.jsonl"),
         (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),
         (lost_hook, "hooks", "broken", "runs /gone/looseleaf, which does not exist"),

@@ -51,6 +51,19 @@ def test_without_a_terminal_and_without_yes_nothing_goes(
     assert holding(folder, CANARY)
 
 
+def test_the_last_export_is_named_as_long_as_it_is_there(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy.tar.gz"
+    assert main(["--memory", str(folder), "export", str(copy)]) == 0
+    assert run(folder, "--match", CANARY, "--yes") == 0
+    out = capsys.readouterr().out
+    assert f" may still hold it: {copy}. Delete it, and export again.\n" in out
+    copy.unlink()
+    assert run(folder, "--match", "Oslo", "--yes") == 0
+    assert "may still hold it" not in capsys.readouterr().out
+
+
 def test_with_yes_it_goes_and_every_byte_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(folder, "--match", CANARY, "--yes") == 0
     out = capsys.readouterr().out

@@ -458,8 +458,9 @@ def test_where_there_is_no_agent_nothing_is_done(
 ) -> None:
     monkeypatch.setenv("HOME", str(place / "bin"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    code, out, _ = run("setup", "--yes")
+    code, out, err = run("setup", "--yes")
     assert (code, "No coding agent was found." in out) == (0, True)
+    assert err == "Next: name the one that you use: `looseleaf setup claude`, for example.\n"
 
 
 def test_a_codex_that_does_not_answer_will_ask_itself(home: Path, place: Path) -> None:

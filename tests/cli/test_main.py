@@ -29,6 +29,7 @@ from looseleaf.pages.folder import init
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from tables import check_rows
 
 SCRIPT = Path(sys.executable).with_name("looseleaf")
 NOBODY = 65534
@@ -59,13 +60,15 @@ def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(folder: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Run a command in this process, on the memory: exit code, output and errors."""
+    """Run a command in this process, on the memory: exit code, output and errors. A next step names the memory as this
+    command did; that is left out here."""
 
     def call(*arguments: str) -> tuple[int, str, str]:
         code = main(["--memory", str(folder), *arguments])
         sys.stdout.flush()
         out, err = capfdbinary.readouterr()
-        return code, out.decode("utf-8", "surrogateescape"), err.decode()
+        said = err.decode().replace(f"`looseleaf --memory {folder}", "`looseleaf")
+        return code, out.decode("utf-8", "surrogateescape"), said
 
     return call
 
@@ -102,7 +105,7 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
         ),
         (
             'Next: `looseleaf --memory new remember "I prefer green tea."` adds a fact; '
-            "`looseleaf setup` connects coding agents.\n"
+            "`looseleaf --memory new setup` connects coding agents.\n"
         ),
     )
     names = sorted(str(path.relative_to(place / "new")) for path in (place / "new").rglob("*"))
@@ -371,13 +374,17 @@ def test_diff_gives_a_pipe_what_patch_can_read(run: Run, folder: Path, place: Pa
     assert "caf\ufffd" in json.loads(run("diff", "facts/odd.md", "--json")[1])["diff"]
 
 
+NO = "What is gone does not come back by itself: you said no to it."
+
+
 def test_undo_takes_back_the_last_edit_of_all_or_of_a_page(run: Run) -> None:
-    code, out, err = run("undo")
-    assert (code, err) == (0, "")
+    code, out, _ = run("undo")
+    assert code == 0
     assert plain(out) == (
         "Undone: her whole name (edit <id>), by <id>.\n"
         "USER.md says again: “Name: Ada”\n"
         "USER.md says no longer: “Name: Ada Lovelace”; “City: London”\n"
+        f"{NO}\n"
     )
     assert plain(run("log", "-n", "1")[1]).splitlines()[0].partition("USER.md  ")[2].startswith("person: ")
     assert run("show", "USER.md")[1] == ONE
@@ -389,7 +396,7 @@ def test_undo_takes_back_the_last_edit_of_all_or_of_a_page(run: Run) -> None:
     code, out, _ = run("undo")
     assert (code, plain(out)) == (
         0,
-        "Undone: met Ada (edit <id>), by <id>.\nUSER.md says no longer: “Name: Ada”\nUSER.md is gone.\n",
+        f"Undone: met Ada (edit <id>), by <id>.\nUSER.md says no longer: “Name: Ada”\nUSER.md is gone.\n{NO}\n",
     )
     code, out, err = run("undo")
     assert (code, out) == (2, "")
@@ -418,6 +425,7 @@ def test_undo_says_what_is_back_and_what_is_gone_of_all_that_an_entry_brought(ru
             "USER.md says no longer: “Home: Rome”; “Name: Bob”; “Code language: English”; “Employer: Acme”; "
             "“Allergy: nuts”; and 1 more"
         ),
+        NO,
     ]
     for goal in ("Ship it", "Ship it soon"):
         run("state", "set", "goal", goal, *mine)
@@ -460,6 +468,81 @@ def test_check_names_each_problem_by_path_and_line(run: Run, folder: Path) -> No
         "message": "this record is damaged: its checksum does not match",
         "severity": "error",
     }
+
+
+def lose_the_talk(folder: Path) -> None:
+    with Memory(folder) as memory:
+        memory.record(user="I live in Graz.")
+    (folder / "log/traces/main/raw_traces.jsonl").unlink()
+
+
+def test_check_ends_with_the_step_that_mends_what_is_wrong(place: Path, run: Run, folder: Path) -> None:
+    settle = "`looseleaf settle` shows the files that are held, and asks what to do with each"
+    repair = "`looseleaf repair` repairs what it can; it keeps a copy of every byte it moves"
+    lost = "put back what was lost, from an export or a backup; "
+    by_hand = (
+        "put these right as they say, or put the files back from an export or a backup; "
+        "`looseleaf repair` cannot mend them"
+    )
+    odd = (folder / "facts/odd.md").write_bytes
+
+    def check(spoil: Callable[[], object], step: str) -> None:
+        shutil.rmtree(folder)
+        shutil.copytree(place / "whole", folder)
+        spoil()
+        code, _, err = run("check")
+        assert (code, err) == (1, f"Next: {step}.\n")
+
+    def damage_and_empty() -> None:
+        damage(folder)
+        (folder / "USER.md").write_text("")
+
+    shutil.copytree(folder, place / "whole")
+    check_rows(
+        check,
+        [
+            (lambda: (folder / "USER.md").write_text(""), settle),
+            (lambda: (folder / "USER (conflicted copy).md").write_text(TWO + "- Age: 36\n"), settle),
+            (lambda: damage(folder), repair),
+            (damage_and_empty, f"{settle}; {repair}"),
+            (
+                lambda: lose_the_talk(folder),
+                f"{lost}without a copy, `looseleaf repair` goes on without it",
+            ),
+            (lambda: odd(b"\xff\n"), by_hand),
+        ],
+    )
+
+
+def test_undo_says_that_what_it_removes_does_not_come_back_by_itself(run: Run, folder: Path) -> None:
+    run("remember", "I live in Graz.")
+    _, out, err = run("undo")
+    assert out.endswith(f"\n{NO}\n")
+    assert err == "Next: `looseleaf remember` with the same words brings it back.\n"
+    assert "Home: Graz" in run("remember", "I live in Graz.")[1]
+    (folder / "facts/tea.md").unlink()
+    run("facts")
+    _, out, err = run("undo")
+    assert out.endswith("facts/tea.md says again: “Likes: tea”\n")
+    assert err == ""
+
+
+def test_a_page_that_was_deleted_outside_is_told_until_something_else_happens(run: Run, folder: Path) -> None:
+    told = "USER.md (2 facts) was deleted outside the program. `looseleaf undo USER.md` brings it back."
+    (folder / "USER.md").unlink()
+    assert f"looseleaf: {told}\n" in run("log")[2]
+    for _ in range(2):
+        _, out, err = run()
+        assert "\n  gone     USER.md, deleted outside, with 2 facts\n" in out
+        assert err == f"Next: {told}\n"
+    (folder / "facts/tea.md").rename(folder / "facts/teas.md")
+    assert "deleted" not in run("log")[2], "it only has another name"
+    (folder / "facts/teas.md").unlink()
+    assert run("facts")[1].startswith("Nothing is known now. ")
+    for page in ("USER.md", "facts/teas.md"):
+        assert run("undo", page)[0] == 0
+    assert (folder / "USER.md").read_text() == TWO
+    assert "gone" not in run()[1]
 
 
 def test_repair_says_what_it_did_and_what_it_could_not(run: Run, folder: Path) -> None:

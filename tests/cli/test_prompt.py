@@ -368,6 +368,8 @@ def test_why_says_also_why_words_are_not_in_the_prompt(told: Run, folder: Path) 
     assert (code, err) == (1, "")
     assert "“oolong” is not in the prompt" in out
     assert "read_on_demand index: facts/tea.md: its page facts/tea.md is listed" in out
+    (folder / "USER.md").write_text("# User\n\n- Home: Linz\n")
+    assert told("why", "Linz")[1].startswith("“Linz” is newer than the prompt ")
     code, out, _ = told("why", "decade")  # could be how an id begins, and is not
     assert (code, "nowhere: No page, fact or trace of this memory has these words.\n" in out) == (1, True)
     for number in range(9):

@@ -292,3 +292,11 @@ def test_a_long_rebuild_shows_how_far_it_is_on_a_terminal_only(
     assert main(["--memory", str(folder), "recall", "parcel q7z waits"]) == 0
     terminal.seek(0)
     assert re.search(r"\rindexing \[#+ +\] [\d,]+ of [\d,]+ bytes", terminal.read())
+
+
+def test_what_a_person_said_no_to_is_not_presented_as_an_answer(run: Run) -> None:
+    run("remember", "I live in Graz.")
+    run("reject", "Graz")
+    only = "Nothing that is true bears on this: a person said no to what does."
+    assert run("recall", "Graz")[1].startswith(f"{only}\n1. ")
+    assert only in run("tool", "recall", '{"query": "Graz"}')[1]

@@ -68,7 +68,9 @@ def test_in_a_pipe_it_lists_what_is_held_and_says_what_can_be_done(cars: Path, r
         "  --both    both sides of each conflict\n"
         "  --accept  the file is right as it is\n"
     )
-    assert err == "Next: `looseleaf settle FILE --keep` settles one; at a terminal, it asks about each.\n"
+    assert err == (
+        "Next: `looseleaf settle FILE --keep`, or another of these, settles one; at a terminal, it asks about each.\n"
+    )
     told = json.loads(run("settle", "--json")[1])
     assert [(each["path"], each["why"], each["of"]) for each in told] == [
         ("USER.md", "emptied", None),
@@ -86,11 +88,12 @@ def test_a_flag_settles_one_file_or_all_that_are_held_for_one_reason(cars: Path,
     spoil(cars, "USER.md", "")
     code, _, err = run("settle", "--keep")
     assert code == 2
-    assert "are held for different reasons. Name one of USER.md (emptied), facts/cars.md (conflict)" in err
+    assert "wait for different reasons. Name one of USER.md (emptied), facts/cars.md (conflict)" in err
     code, out, err = run("settle", "facts/cars.md", "--theirs")
     assert (code, err) == (0, "")
-    said = "facts/cars.md is settled: the lower side of each conflict. The held file is kept as log/aside/"
-    assert out.startswith(said)
+    assert out.startswith(
+        "facts/cars.md is settled: the lower side of each conflict is kept. The held file is kept as log/aside/"
+    )
     assert (cars / "facts/cars.md").read_text() == CARS.replace("red", "green")
     told = json.loads(run("settle", "--keep", "--json")[1])
     assert told == [{"path": "USER.md", "why": "emptied", "take": "keep", "edit": None, "aside": None}]
@@ -103,7 +106,7 @@ def test_pages_that_are_all_gone_come_back_together(cars: Path, run: Run) -> Non
     code, out, _ = run("settle")
     assert out.count("is gone, and so is every other page.") == 2
     code, out, _ = run("settle", "--keep")
-    assert (code, out.count("go on with the last good version")) == (0, 2)
+    assert (code, out.count("the last good version is used again")) == (0, 2)
     assert (cars / "facts/cars.md").read_text() == CARS
     assert run("check")[0] == 0
 
@@ -113,9 +116,55 @@ def test_a_page_may_be_named_for_its_copies(cars: Path, run: Run) -> None:
     spoil(cars, "facts/cars (1).md", CARS + "- Seats: four\n")
     code, out, _ = run("settle", "facts/cars.md", "--both")
     assert code == 0
-    assert out.count("the page gets the lines that only the copy has") == 2
+    assert out.count("the page has the lines that only the copy had") == 2
     assert (cars / "facts/cars.md").read_text().endswith("- Seats: four\n- Doors: five\n")
     assert [path.name for path in (cars / "facts").iterdir()] == ["cars.md"]
+
+
+def test_both_sides_of_a_conflict_are_shown_also_the_one_that_is_the_last_good_version(
+    cars: Path, run: Run
+) -> None:
+    spoil(cars, "facts/cars.md", CONFLICT.replace("blue", "red") + "- Doors: five\n")
+    assert (
+        "    + <<<<<<< HEAD\n"
+        "    = - Color: red\n"
+        "    + =======\n"
+        "    + - Color: green\n"
+        "    + >>>>>>> laptop\n"
+        "    + - Doors: five\n"
+        "  --keep "
+    ) in run("settle")[1]
+
+
+def test_a_slot_for_one_value_that_got_two_is_named_with_the_commands_that_put_it_right(
+    cars: Path, run: Run
+) -> None:
+    sides = "<<<<<<< HEAD\n- Home: Lyon\n- Likes: tea\n=======\n- Home: Graz\n- Likes: figs\n>>>>>>> laptop\n"
+    spoil(cars, "USER.md", f"# User\n\n{sides}")
+    code, out, err = run("settle", "USER.md", "--both")
+    lyon, graz = (fact["id"] for fact in json.loads(run("facts", "--json")[1]) if fact["relation"] == "Home")
+    assert code == 0
+    assert out.endswith(f"USER.md has 2 values for Home now: “Lyon” ({lyon}), “Graz” ({graz}).\n")
+    assert err == (
+        f"Next: `looseleaf reject {graz}` takes one away; `looseleaf correct {graz} TEXT` corrects it.\n"
+    )
+    assert run("reject", graz)[0] == 0
+    assert "Graz" not in (cars / "USER.md").read_text()
+
+
+def test_a_copy_is_told_as_a_copy_its_name_is_quoted_and_an_identical_one_says_so(
+    cars: Path, run: Run
+) -> None:
+    spoil(cars, COPY, CARS)
+    note = "Held until you decide: a conflict copy of facts/cars.md. No copy is read, and the page stays as it is;"
+    assert note in run("facts")[2]
+    _, out, err = run("settle")
+    assert out == (
+        f"{COPY} is a conflict copy of facts/cars.md, and identical to it.\n"
+        "  --keep    the page stays as it is, and the copy goes\n"
+        "  --accept  it is no copy, but a page of its own\n"
+    )
+    assert err.startswith(f"Next: `looseleaf settle '{COPY}' --keep`, or another of these, settles it;")
 
 
 @pytest.mark.parametrize(

@@ -245,3 +245,23 @@ def test_alone_where_there_is_no_memory_it_says_what_it_is(
     assert one_value(capsys.readouterr().out)["memory"] is None
     assert main(["--memory", "nowhere"]) == 2
     assert "there is no memory at nowhere" in capsys.readouterr().err
+
+
+def test_a_next_step_names_the_memory_that_was_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path, named in (
+        ("my memory", "--memory 'my memory' "),
+        ("~/other", "--memory '~/other' "),
+        (None, ""),
+    ):
+        given = ["--memory", path] if path is not None else []
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert main([*given, "init"]) == 0
+        capsys.readouterr()
+        assert main([*given, "facts"]) == 0
+        assert main([*given]) == 0
+        err = capsys.readouterr().err
+        assert f"Next: `looseleaf {named}remember " in err
+        assert f"; `looseleaf {named}doctor` checks" in err

@@ -73,7 +73,8 @@ def test_a_broken_memory_is_read_and_mended_as_its_transcript_says(
         if arguments == ["check"] and not said:
             assert files(found) == before, "check changes nothing"
         output = ID.sub(lambda match: match[0] if match[0] in known else "<new>", output)
-        output = NEW_TIME.sub("<now>", output).replace(str(found), "<memory>")
+        output = NEW_TIME.sub("<now>", output).replace(f"`looseleaf --memory {found}", "`looseleaf")
+        output = output.replace(str(found), "<memory>")
         said += (
             f"$ looseleaf {' '.join(arguments)}\n{output}" + (f"[exit code {code}]\n" if code else "") + "\n"
         )

@@ -83,6 +83,27 @@ def test_what_a_person_rejected_is_marked_in_the_talk(told: Told) -> None:
     assert "Employer: Bosch" not in texts(memory, "Bosch")
 
 
+def test_what_a_person_said_no_to_comes_after_all_that_is_true_and_never_passes_for_an_answer(
+    told: Told,
+) -> None:
+    memory = told("I work at Bosch.", "I like the coffee machine that Bosch makes.", "I live in Graz.")
+    assert "coffee" not in texts(memory, "work at Bosch")[0]
+    for fact in memory.facts():
+        if fact.relation in ("Employer", "Home"):
+            memory.review.reject(fact.id or "")
+    found = memory.recall("work at Bosch")
+    marks = [hit.status == "rejected" for hit in found]
+    assert marks == sorted(marks)
+    assert {*marks} == {False, True}
+    assert max(hit.score for hit in found if hit.status == "rejected") <= 0.5
+    assert found.why == ""
+    only = memory.recall("work at Bosch", k=1, kinds="trace")
+    assert "coffee" in only[0].text
+    found = memory.recall("Graz")
+    assert found[0].status == "rejected"
+    assert found.why == "Nothing that is true bears on this: a person said no to what does."
+
+
 # --- what a fact is found by -----------------------------------------------------------
 
 

@@ -181,9 +181,17 @@ def test_without_a_path_the_name_has_the_day_in_it(filled: Path, run: Run, place
     (tar,) = place.glob("memory-????-??-??.tar.gz")
     (copy,) = (each for each in place.glob("memory-????-??-??") if each.is_dir())
     assert bytes_of(unpacked(tar, place / "there")) == bytes_of(copy) == bytes_of(filled)
-    code, _, err = run("export")
-    assert code == 2
-    assert "already exists, and is not overwritten" in err
+    assert run("export")[0] == run("export")[0] == 0
+    assert len({*place.glob("memory-????-??-??-[23].tar.gz")}) == 2, "a later one has the next free name"
+
+
+def test_an_export_that_git_would_commit_says_so(filled: Path, run: Run, place: Path) -> None:
+    said = f"It lies in the git repository {place}, which would commit it, with all that was said."
+    assert said not in run("export")[1]
+    (place / ".git").mkdir()
+    assert said in run("export")[1]
+    assert said in run("export", "--as", "folder")[1]
+    assert said not in run("export", "facts.jsonl", "--as", "facts")[1]
 
 
 def test_a_tar_goes_through_a_pipe_but_not_to_a_terminal(
@@ -1002,4 +1010,5 @@ def test_one_is_not_many(run: Run, folder: Path, place: Path) -> None:
 @pytest.mark.parametrize("form", ["tar", "folder"])
 def test_what_is_to_be_typed_next_can_be(filled: Path, run: Run, place: Path, form: str) -> None:
     _, out, _ = run("export", str(place / "my memory"), "--as", form)
-    assert ("tar -xzf 'my memory'," if form == "tar" else f"--memory '{place}/my memory' check") in out
+    packed = "tar -xzf 'my memory', then looseleaf --memory memory check"
+    assert (packed if form == "tar" else f"--memory '{place}/my memory' check") in out

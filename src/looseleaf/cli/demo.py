@@ -54,7 +54,7 @@ def make_room(home: str) -> None:
         raise Refused(
             f"Nothing was done: {home} exists, and is not a demo. Give another folder: looseleaf demo PATH"
         )
-    if mark.get("files") not in (None, _hash_files(home)):
+    if _is_changed(home, mark):
         raise Refused(
             f"Nothing was done: {home} is a demo that was changed. Give another folder (looseleaf demo PATH), "
             "or delete this one."
@@ -62,6 +62,19 @@ def make_room(home: str) -> None:
     import shutil
 
     shutil.rmtree(home)
+
+
+def free_folder() -> str:
+    """Return the folder of the demo; where a person changed one, the next that is free or unchanged."""
+    from itertools import count
+
+    names = (FOLDER if number == 1 else f"{FOLDER}-{number}" for number in count(1))
+    return next(name for name in names if not _is_changed(name, _read_mark(name)))
+
+
+def _is_changed(home: str, mark: dict[str, object] | None) -> bool:
+    """True for a demo with other files than it left."""
+    return mark is not None and mark.get("files") not in (None, _hash_files(home))
 
 
 def begin(home: str) -> None:
@@ -498,8 +511,10 @@ FOLDER = "looseleaf-demo"
 
 
 def demo(options: CliOptions, run_verb: Callable[[list[str]], int]) -> int:
-    home = first_path(options.path, options.memory) or FOLDER
+    home = first_path(options.path, options.memory) or free_folder()
     make_room(home)
+    if not (options.path or options.memory) and home != FOLDER:
+        print(f"looseleaf: {FOLDER} was changed, and stays; this demo is {home}.", file=sys.stderr)
     with plain_output() if options.plain else nullcontext(sys.stdout) as out:
         stage = Stage(run_verb, None if options.json else out)
         with use_home(home):

@@ -333,14 +333,19 @@ def sound(path: str, agent: str) -> Finding:
 def held(path: str, agent: str) -> Finding:
     """Check for pages that cannot be what a person meant, and for copies that synchronizing programs made."""
     from looseleaf.memory import Memory
-    from looseleaf.memory.check import held_problems
+    from looseleaf.memory.check import copy_problems
+    from looseleaf.pages.settle import find_held
 
     with Memory(path, agent=agent) as memory:
-        found = list(map(str, held_problems(memory.parts)))
+        pages = [f"{each.path} {each.says}" for each in find_held(memory.parts)]
+        others = list(map(str, copy_problems(memory.parts)))
+    found = pages + others
     if not found:
         return Finding("held", "ok", "every page is what its file says, and there are no conflict copies")
     more = f"; and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    then = "`looseleaf settle` decides on pages. Move copies of other files away once you have taken what you need."
+    steps = ["`looseleaf settle` shows each page, and what can be done."] if pages else []
+    steps += ["Move copies of other files away once you have taken what you need."] if others else []
+    then = " ".join(steps)
     return Finding("held", "look", f"{'; '.join(found[:_MOST])}{more}", then)
 
 

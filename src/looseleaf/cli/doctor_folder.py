@@ -241,17 +241,11 @@ def copy(path: str) -> Finding:
 
 def _last_copy(path: str) -> str | None:
     """Return the day of the last export, if it is still there."""
-    import json
-
     from looseleaf.text.times import day
-    from looseleaf.transfer.export_folder import COPY
+    from looseleaf.transfer.export_folder import last_copy
 
-    try:
-        with open(os.path.join(path, *COPY.split("/")), encoding="utf-8") as file:
-            told = json.load(file)
-        return day(float(told["ts"])) if os.path.lexists(str(told["path"])) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    found = last_copy(path)
+    return day(found[1]) if found is not None else None
 
 
 # --- other machines ---------------------------------------------------------------------

@@ -321,10 +321,27 @@ def print_notes(memory: Memory) -> None:
 
 
 def next_step(options: CliOptions, text: str) -> None:
-    """Print the next step for a person on standard error; none for JSON."""
+    """Print the next step for a person on standard error; none for JSON. Its commands name the memory that was given:
+    copied, they use the same one."""
     if not options.json:
         sys.stdout.flush()
-        print(f"Next: {plain(text)}", file=sys.stderr)
+        print(f"Next: {plain(_with_memory(options.memory, text))}", file=sys.stderr)
+
+
+def _with_memory(given: str | None, text: str) -> str:
+    if not given:
+        return text
+    option = f"`looseleaf --memory {shell_word(given)}"
+    return re.sub("`looseleaf(?! --memory)(?=[ `])", lambda _: option, text)
+
+
+def shell_word(text: str) -> str:
+    """Return a text as one word of a shell command."""
+    if re.fullmatch(r"[\w@%+=:,./#-]+", text, re.ASCII) and not text.startswith("#"):
+        return text
+    from shlex import quote
+
+    return quote(text)
 
 
 def plain(text: str, keep: str = "") -> str:

@@ -61,7 +61,7 @@ def check(parts: Parts) -> Iterator[Problem]:
     yield from _check_marks(store)
     yield from (problem for problem in _check_places(store) if problem.path not in damaged)
     yield from _check_pages(parts)
-    yield from _check_copies(parts)
+    yield from copy_problems(parts)
     # The one view that needs it: SQLite notices damage only where it reads, and misses words until then.
     from looseleaf.index.sqlite import VIEW
     from looseleaf.recall.index_sync import faults
@@ -229,10 +229,10 @@ _OWN_FILES = (STATE, SETTINGS, "recall.tests.toml")
 def held_problems(parts: Parts) -> Iterator[Problem]:
     """Yield the problems of files that wait for a person, pages first. Outside edits are journaled before."""
     yield from map(held_problem, find_held(parts))
-    yield from _check_copies(parts)
+    yield from copy_problems(parts)
 
 
-def _check_copies(parts: Parts) -> Iterator[Problem]:
+def copy_problems(parts: Parts) -> Iterator[Problem]:
     """Report copies that a synchronizing program made of other files than pages: no command reads them."""
     for name, original in copies_among([name for name, _ in _entries(parts.context.path, "")]):
         if original in _OWN_FILES:

@@ -55,8 +55,8 @@ class Held:
     @property
     def short(self) -> str:
         """The page and what is wrong, in a few words. A copy is not named: its name may say anything."""
-        what = {"conflict": "conflict markers", "cut": "cut off", "copy": "a conflict copy"}
-        return f"{self.of or self.path} ({what.get(self.why, self.why)})"
+        what = {"conflict": "conflict markers", "cut": "cut off"}
+        return f"a conflict copy of {self.of}" if self.of else f"{self.path} ({what.get(self.why, self.why)})"
 
     def to_dict(self) -> dict[str, Any]:
         takes = list(TAKES[self.why])

@@ -415,6 +415,7 @@ class OutsideEdits:
             ):
                 self.heads.prove()
             self._tell_unexplained(edits)
+            self._tell_deleted(edits)
             self.heads.save()
             if self.held:
                 self._note_held()
@@ -432,10 +433,10 @@ class OutsideEdits:
     def _note_held(self) -> None:
         named = [held.short for _, held in sorted(self.held.items())]
         more = f", and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
-        self._note(
-            f"{HELD}{', '.join(named[:_NAMED])}{more}. The last good version of a held page is used; "
-            "`looseleaf settle` shows what to do."
-        )
+        used = "The last good version of a held page is used"
+        if all(held.of for held in self.held.values()):
+            used = "No copy is read, and the page stays as it is"
+        self._note(f"{HELD}{', '.join(named[:_NAMED])}{more}. {used}; `looseleaf settle` shows what to do.")
 
     def _hold_gone(self, found: Collection[str]) -> set[str]:
         """Hold the pages that vanished together and are not back; return them."""
@@ -720,6 +721,14 @@ class OutsideEdits:
                 self._store.delete(there.path, base=there.sha256)
         except Refused:
             pass  # another file is in the place of the copy; not ours to remove
+
+    def _tell_deleted(self, edits: list[Edit]) -> None:
+        """Say which pages were deleted, and how they come back."""
+        if any(edit.new is None for edit in edits):
+            from looseleaf.pages.gone import deleted_outside, told
+
+            if deleted := deleted_outside(edits):
+                self._note(told(deleted))
 
     def _tell_unexplained(self, edits: list[Edit]) -> None:
         """Say which lines count as inferred, and what a person can do."""

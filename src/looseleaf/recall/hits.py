@@ -88,6 +88,10 @@ class Hit:
         """True if the text, or a part of it, is no longer true."""
         return self.status.endswith(("superseded", "rejected"))
 
+    def rated(self, score: float) -> Hit:
+        """Return the same hit with another score."""
+        return Hit(**members_of(self) | {"score": score})
+
     def but(self, *, text: str, tokens: int) -> Hit:
         """Return the same hit with another text."""
         is_whole = self.is_whole and text == self.text
@@ -95,7 +99,8 @@ class Hit:
 
 
 class Recalled(_Hits):
-    """The hits, best first. `best`: how sure the best was, even if not sure enough; `why` there are none."""
+    """The hits, best first. `best`: how sure the best was, even if not sure enough; `why` there are none, or only such
+    as a person said no to."""
 
     best: float
     why: str

@@ -74,6 +74,11 @@ _ALIKE = 0.8
 _DERIVED = ("entry", "day")
 """Kinds that repeat other items."""
 
+_REJECTED = 0.5
+"""The share of its score that a hit keeps if a person said no to all that it says."""
+
+_ONLY_REJECTED = "Nothing that is true bears on this: a person said no to what does."
+
 _TELLING = 3
 """Terms that an item needs to say something alone."""
 
@@ -200,7 +205,10 @@ class Recall:
         if not chosen:
             why = "What bears on this is not true, or not there, at the time asked for."
             return Recalled(best=best, why=why)
-        return _pack_hits(question, chosen, words, best, count)
+        found = _pack_hits(question, chosen, words, best, count)
+        if chosen[0].status == "rejected" and question.as_of is None:
+            found.why = found.why or _ONLY_REJECTED
+        return found
 
     def _rank_items(
         self, question: Question, indexes: Indexes
@@ -263,11 +271,15 @@ class Recall:
         docs: dict[object, Doc],
         words: Sequence[Word],
     ) -> list[Hit]:
-        """Choose the best items that exist, are true and say something new."""
+        """Choose the best items that exist, are true and say something new. What a person said no to comes after all
+        that is true, but for what only stands beside it."""
         read = self._reader()
         forms = {term for word in words for term, _ in word.forms}
         chosen: list[Hit] = []
+        rejected: list[Hit] = []
+        is_answered = False
         told: list[frozenset[str]] = []
+        told_rejected: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
         rows = _read_rows(scored, indexes)
         least = scored[0].score * question.least
@@ -292,8 +304,14 @@ class Recall:
             if any(_is_repeat(found.kind, terms, other) for other in told):
                 continue
             seen.add(_hit_key(found))
-            told.append(terms)
             hit, later = hit_of(each, found, text, indexes, read, forms)
+            if hit.status == "rejected" and question.as_of is None:
+                if not any(_is_repeat(found.kind, terms, other) for other in told_rejected):
+                    told_rejected.append(terms)
+                    rejected.append(hit.rated(_REJECTED * hit.score))
+                continue
+            is_answered = is_answered or not is_beside
+            told.append(terms)
             # What is true now goes first, unless a filter might exclude it.
             for fact in later if question.only == Only() else ():
                 if _fact_key(fact) not in seen:
@@ -301,7 +319,7 @@ class Recall:
                     told.append(frozenset(terms_of(fact_text(fact))))
                     chosen.append(fact_hit(fact, each.score, {"instead": each.score}))
             chosen.append(hit)
-        return chosen[: question.k]
+        return ([*chosen, *rejected] if is_answered else [*rejected, *chosen])[: question.k]
 
 
 def _read_rows(scored: Sequence[Scored], indexes: Indexes) -> dict[int, FoundItem]:

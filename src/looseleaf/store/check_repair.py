@@ -67,9 +67,10 @@ def check_log(root: Root, segments: Segments, ends: Ends) -> Iterator[Problem]:
     for name in _list_names(root, STAGED, found):
         message = "a change was interrupted; the next command finishes it"
         yield Problem(f"{STAGED}/{name}", None, message, "note")
-    for name in _list_names(root, ASIDE, found):
-        if name != "late":
-            yield Problem(f"{ASIDE}/{name}", None, "a copy of displaced or cut bytes", "note")
+    if kept := [name for name in _list_names(root, ASIDE, found) if name != "late"]:
+        many = "a copy" if len(kept) == 1 else f"{len(kept):,} copies"
+        message = f"{many} of displaced or cut bytes, kept for you; you may delete what you do not miss"
+        yield Problem(ASIDE, None, message, "note")
     yield from dict.fromkeys(found)
 
 

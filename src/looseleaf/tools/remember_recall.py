@@ -112,12 +112,13 @@ def _answer_query(memory: Memory, query: str, topic: str) -> ToolAnswer:
     word = untrusted.word(new_id())
     rows = [_row_of(hit, word) for hit in found]
     notice = untrusted.notice(word) if any(map(is_fenced, found)) else ""
-    parts = [notice] if notice else []
+    why = answered.why if found[0].status == "rejected" else ""
+    parts = [each for each in (notice, why) if each]
     for number, hit in enumerate(found, 1):
         # Further lines are indented, so that none can pass for the next hit.
         text = "\n   ".join(_text_of(hit, word).split("\n"))
         parts.append(f"{number}. {text}\n   [{'; '.join(_describe_hit(hit))}]")
-    data = {"hits": rows} | ({"notice": notice} if notice else {})
+    data = {"hits": rows} | ({"notice": notice} if notice else {}) | ({"why": why} if why else {})
     return ToolAnswer(rows, data, "\n".join(parts))
 
 

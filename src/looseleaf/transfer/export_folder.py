@@ -211,6 +211,19 @@ def note_copy(memory: Memory, path: str) -> None:
         pass  # the export was made
 
 
+def last_copy(memory: str) -> tuple[str, float] | None:
+    """Return the last whole export of a memory, if it is still there, and when it was made."""
+    import json
+
+    try:
+        with open(os.path.join(memory, *COPY.split("/")), encoding="utf-8") as file:
+            told = json.load(file)
+        path, ts = str(told["path"]), float(told["ts"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return (path, ts) if os.path.lexists(path) else None
+
+
 def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None] | None = None) -> Whole:
     """Copy a whole memory, as it was at one moment."""
     root = Root(this_disk(), memory.path)

@@ -23,6 +23,7 @@ from looseleaf.cli.output import (
     read_input,
     read_line,
     say,
+    shell_word,
     table,
 )
 
@@ -171,7 +172,7 @@ def remember(options: CliOptions) -> int:
 def _next_step(done: Remembered) -> str:
     outcomes = _outcomes_to_print(done)
     if done.noted is not None and not done.noted.changed and not outcomes:
-        return f"`looseleaf show {done.noted.path}` shows it."
+        return f"`looseleaf show {shell_word(done.noted.path)}` shows it."
     if done.noted is None and all(each.act in ("restate", "drop") for each in outcomes):
         return "`looseleaf facts` lists the facts; `looseleaf why` with some of the words shows since when."
     undo = "`looseleaf undo`, twice," if outcomes and done.noted is not None else "`looseleaf undo`"
@@ -244,6 +245,8 @@ def recall(options: CliOptions) -> int:
         elif not found:
             say(found.why)
         else:
+            if found.why:
+                say(found.why)
             numbered = [(f"{number}.", hit) for number, hit in enumerate(found, 1)]
             lines = (_hit_lines(number, hit, options.explain) for number, hit in numbered)
             rows = (_hit_row(number, hit, options.explain) for number, hit in numbered)
@@ -297,7 +300,7 @@ def _score_parts(hit: Hit) -> str:
 
 
 def _step_after_hit(hit: Hit) -> str:
-    name = hit.where if " " not in hit.where else "…"
+    name = shell_word(hit.where)
     if hit.kind == "fact":
         return f"`looseleaf why {name}` shows why it is believed; `looseleaf open {name}` shows its context."
     return f"`looseleaf open {name}` shows its context."

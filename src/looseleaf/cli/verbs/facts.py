@@ -65,7 +65,11 @@ def facts(options: CliOptions) -> int:
             )
             table(("topic", "id", "level", "dates", "where", "fact"), rows, lines=fact_list(found))
         else:
-            say(_empty_line(options, wanted))
+            from looseleaf.pages.gone import last_deleted, told
+
+            gone = {} if wanted or options.as_of else last_deleted(memory.history.edits())
+            say(f"Nothing is known now. {told(gone)}" if gone else _empty_line(options, wanted))
+            memory.notes[:] = [note for note in memory.notes if not gone or note != told(gone)]
         print_notes(memory)
         if found:
             next_step(options, _THEN.get(wanted[0] if wanted else "", _PUT_RIGHT))

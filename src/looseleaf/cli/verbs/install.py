@@ -7,7 +7,7 @@ import sys
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.cli.output import PROBLEMS, ask, find_memory, print_json, say
+from looseleaf.cli.output import PROBLEMS, ask, find_memory, next_step, print_json, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def setup(options: CliOptions) -> int:
     if options.dry_run or is_done:
         if options.json:
             print_json(_told(options, wish, {}))
+        elif not wish.agents:
+            next_step(options, "name the one that you use: `looseleaf setup claude`, for example.")
         return PROBLEMS if wish.refused else 0
     if not options.yes:
         ask(

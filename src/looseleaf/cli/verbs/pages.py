@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from itertools import islice, takewhile
 
 from looseleaf.base.errors import Invalid, Refused
@@ -38,13 +39,14 @@ from looseleaf.cli.output import (
 )
 from looseleaf.cli.verb_table import LAST
 from looseleaf.log.journal import PERSON
+from looseleaf.store.records import BODIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from looseleaf.base.values import Edit, Fact
+    from looseleaf.base.values import Edit, Fact, Problem
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.explain.promises import Reconciled
     from looseleaf.explain.sources import Signed
@@ -253,7 +255,7 @@ def init(options: CliOptions) -> int:
 
 
 _BEGIN = (
-    '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf setup` connects coding agents.'
+    '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf{0} setup` connects coding agents.'
 )
 
 
@@ -379,6 +381,9 @@ def undo(options: CliOptions) -> int:
         for line in (line for change in changes for line in change.lines()):
             say(line)
         print_notes(memory)
+        if any(change.gone and not change.path.startswith(("days/", "review/")) for change in changes):
+            say("What is gone does not come back by itself: you said no to it.")
+            next_step(options, "`looseleaf remember` with the same words brings it back.")
     return 0
 
 
@@ -440,10 +445,45 @@ def check(options: CliOptions) -> int:
             print(plain(str(problem)))
         print(f"{errors} problem{'s' * (errors != 1)}")
         if errors:
-            next_step(
-                options, "`looseleaf repair` repairs what it can; it keeps a copy of every byte it moves."
-            )
+            next_step(options, _step_after_check(problems))
     return PROBLEMS if errors else 0
+
+
+_LOST = re.compile(r"\b[Pp]ut .*\bback\b")
+_ENTRIES = "log/entries/"
+
+
+def _step_after_check(problems: Sequence[Problem]) -> str:
+    """Return what mends these: a lost file is put back before repair goes on without it; a person settles what is held;
+    repair mends the log, and nothing else."""
+    errors = [problem for problem in problems if problem.severity == "error"]
+    lost = [each for each in errors if _LOST.search(each.message)]
+    held = [each for each in errors if "`looseleaf settle`" in each.message]
+    mendable = [each for each in errors if each not in lost and each not in held and _is_mendable(each)]
+    steps = ["put back what was lost, from an export or a backup"] if lost else []
+    steps += (
+        ["`looseleaf settle` shows the files that are held, and asks what to do with each"] if held else []
+    )
+    if mendable:
+        steps.append("`looseleaf repair` repairs what it can; it keeps a copy of every byte it moves")
+    elif any("`looseleaf repair`" in each.message for each in lost):
+        steps.append("without a copy, `looseleaf repair` goes on without it")
+    return "; ".join(steps or [_BY_HAND]) + "."
+
+
+_BY_HAND = (
+    "put these right as they say, or put the files back from an export or a backup; "
+    "`looseleaf repair` cannot mend them"
+)
+
+
+def _is_mendable(problem: Problem) -> bool:
+    """True for a damaged record, segment, seal or body. Where records follow from none, or a copy lies, repair has
+    nothing to go by."""
+    path = problem.path
+    is_part = problem.line is not None or "/archive/" in path or path.startswith(f"{BODIES}/")
+    is_log = path.startswith("log/") and not path.startswith(_ENTRIES)
+    return (is_log and is_part) or "`looseleaf repair`" in problem.message
 
 
 def repair(options: CliOptions) -> int:

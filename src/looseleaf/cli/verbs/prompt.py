@@ -286,7 +286,8 @@ def why_in_prompt(memory: Memory, options: CliOptions) -> int:
 
 def answer_lines(answer: Explanation) -> Iterator[str]:
     first, *_ = answer.chains[0].steps
-    is_in = "in" if answer.is_in else "not in"
+    is_newer = any(step.what == "later" for chain in answer.chains for step in chain.steps)
+    is_in = "in" if answer.is_in else "newer than" if is_newer else "not in"
     yield f"“{cell(answer.text, 80)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."
     for chain in answer.chains:
         yield ""

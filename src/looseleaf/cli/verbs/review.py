@@ -21,6 +21,7 @@ from looseleaf.cli.output import (
     progress,
     say,
     table,
+    when,
 )
 from looseleaf.place.placer import PATH, under
 from looseleaf.text.lines import worded
@@ -103,6 +104,8 @@ def _print_lines(found: list[Fact]) -> None:
 
 
 def forget(options: CliOptions) -> int:
+    from looseleaf.transfer.export_folder import last_copy
+
     if options.what is not None and options.fact is not None:
         raise Invalid("Nothing was forgotten: the fact was given twice. Leave out --fact.")
     given = {
@@ -131,9 +134,13 @@ def forget(options: CliOptions) -> int:
                 "`--yes` does it without asking.",
                 no="Nothing was forgotten.",
             )
+        copy = last_copy(memory.path)  # what is forgotten takes the views with it
         with progress("forgetting"):
             done = memory.forget(**given, agent=options.agent)
         print_json(done.to_dict()) if options.json else _print_forgotten(done)
+        if copy is not None and done.id and not options.json:
+            day = when(copy[1])[:10]
+            say(f"The export of {day} may still hold it: {copy[0]}. Delete it, and export again.")
         print_notes(memory)
         if not done.probe or not done.probe.hits:
             next_step(options, "`looseleaf check` checks the rest; a forgotten text cannot be restored.")

@@ -20,6 +20,7 @@ from looseleaf.cli.output import (
 )
 from looseleaf.log.journal import PERSON
 from looseleaf.models.costs import dollars
+from looseleaf.pages.gone import last_deleted, told
 from looseleaf.state.rules import for_prompt, items_of, title_of
 
 TYPE_CHECKING = False
@@ -269,6 +270,8 @@ def status(options: CliOptions) -> int:
     with open_memory(options) as memory:
         found = _read_status(memory)
         print_answer(options, found, "\n".join(_status_lines(found)))
+        if found["gone"]:
+            memory.notes[:] = [note for note in memory.notes if note != told(found["gone"])]  # said above
         print_notes(memory)
         next_step(options, found["next"])
     return 0
@@ -286,6 +289,7 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "facts": sum(known[name][2] for name in topics),
         "topics": sum(known[name][2] > 0 for name in topics),
         "unexplained": len(memory.review.unexplained()) if absorb.heads.has_unknown else 0,
+        "gone": last_deleted(memory.parts.pages.history.back()),
         "held": [held.to_dict() for _, held in sorted(absorb.held.items())],
         "waiting": len(memory.parts.known.waiting()),
         "session": last.to_dict() if last is not None else None,
@@ -295,6 +299,8 @@ def _read_status(memory: Memory) -> dict[str, Any]:
 
 
 def _next_step(found: dict[str, Any]) -> str:
+    if found["gone"]:
+        return told(found["gone"])
     if found["held"]:
         return "`looseleaf settle` shows the files that are held, and asks what to do with each."
     if found["waiting"]:
@@ -334,6 +340,9 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     if found["unexplained"]:
         they_count = "it counts" if found["unexplained"] == 1 else "they count"
         yield f"  vouch    {found['unexplained']:,} without a known author; {they_count} as inferred"
+    if found["gone"]:
+        facts = sum(found["gone"].values())
+        yield f"  gone     {plain(', '.join(found['gone']))}, deleted outside, with {facts:,} fact{'s' * (facts != 1)}"
     if found["held"]:
         named = f"{plain(found['held'][0]['path'])}{', …' * (len(found['held']) > 1)}"
         it = "it" if len(found["held"]) == 1 else "them"

@@ -198,10 +198,7 @@ def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
         raise Invalid(
             "Nothing was exported: a folder does not fit in a pipe. Name a new folder, or use --as tar."
         )
-    day = time.strftime("%Y-%m-%d")
-    path = options.path if options.path is not None else f"{name}-{day}"
-    if options.path is None and options.format == "tar":
-        path += ".tar.gz"
+    path = options.path if options.path is not None else _free_name(name, options.format)
     if options.format == "tar" and path.lower().endswith((".zip", ".7z", ".rar")):
         raise Invalid(
             f"Nothing was exported: the whole memory is packed as a .tar.gz, and {os.path.basename(path)} says "
@@ -220,7 +217,17 @@ def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
     note_copy(memory, new.path)
     options.done = f"{new.path} was written, but "
     told = {"path": new.path, "format": options.format, "bytes": size}
-    return told | {"files": taken.files, "left_out": list(taken.left_out)}
+    return told | {"files": taken.files, "left_out": list(taken.left_out), "folder": name}
+
+
+def _free_name(name: str, format: str | None) -> str:
+    """Return a name with the date that is free here."""
+    from itertools import count
+
+    suffix = ".tar.gz" if format == "tar" else ""
+    dated = f"{name}-{time.strftime('%Y-%m-%d')}"
+    names = (f"{dated}{f'-{number}' if number > 1 else ''}{suffix}" for number in count(1))
+    return next(each for each in names if not os.path.lexists(each))
 
 
 def _pipe_tar(memory: Memory, name: str) -> None:
@@ -299,6 +306,20 @@ def _print_export(told: dict[str, Any]) -> None:
         say(f"Skipped, because they lead out of the memory or cannot be read: {names}{rest}.")
     if told["format"] == "tar":
         name = quote(os.path.basename(told["path"]))
-        say(f"To use it elsewhere: tar -xzf {name}, then looseleaf --memory FOLDER check")
+        say(f"To use it elsewhere: tar -xzf {name}, then looseleaf --memory {quote(told['folder'])} check")
     else:
         say(f"To use it: looseleaf --memory {quote(told['path'])} check")
+    _warn_of_git(told["path"])
+
+
+def _warn_of_git(path: str) -> None:
+    """Say that git would commit an export: it holds all that was said."""
+    from looseleaf.cli.doctor_checks import is_ignored, repository_of
+
+    folder, name = os.path.split(path)
+    inside = repository_of(folder)
+    if inside is not None and not is_ignored(folder, name):
+        say(
+            f"It lies in the git repository {inside}, which would commit it, with all that was said. Move it out, or "
+            "name a place elsewhere next time: looseleaf export PATH"
+        )
