@@ -374,6 +374,42 @@ def test_opening_pages_without_their_log_says_what_is_gone_and_what_to_do(
         assert facts(memory)["Home"] == "Lyon"
 
 
+EMPTIED: dict[str, Callable[[Path], object]] = {
+    "removed": lambda log: shutil.rmtree(log),
+    "emptied": lambda log: (shutil.rmtree(log), log.mkdir()),
+    "all but its key": lambda log: [
+        shutil.rmtree(each) if each.is_dir() else each.unlink() for each in log.iterdir() if each.name != "key"
+    ],
+}
+
+
+@pytest.mark.parametrize("way", EMPTIED)
+def test_every_command_says_that_the_log_is_gone_and_names_init_last(
+    place: Path, capsys: pytest.CaptureFixture[str], way: str
+) -> None:
+    folder = place / "memory"
+    with Memory(folder) as memory:
+        memory.remember("I live in Lyon.")
+    EMPTIED[way](folder / "log")
+    for verb in ([], ["check"], ["repair"], ["recall", "Lyon"], ["remember", "I play the cello."]):
+        assert cli.main(["--memory", str(folder), *verb]) == 2
+        said = capsys.readouterr().err
+        assert "memory without its log" in said
+        assert said.index("Put log/ back, from an export or a backup") < said.index("looseleaf init")
+    assert not (folder / "log/journal.jsonl").exists()
+    assert cli.main(["init", str(folder)]) == 0
+    assert "the new log begins without what was said" in capsys.readouterr().out
+    assert cli.main(["--memory", str(folder), "recall", "Lyon"]) == 0
+
+
+def test_making_a_memory_anew_says_nothing_of_a_lost_log(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "notes").mkdir()
+    (place / "notes/USER.md").write_text("- Home: Lyon\n")
+    for folder in ("fresh", "notes"):
+        assert cli.main(["init", str(place / folder)]) == 0
+        assert "the new log begins without" not in capsys.readouterr().out
+
+
 def test_a_memory_of_talk_alone_that_lost_its_log_is_not_made_anew(place: Path) -> None:
     talk(place / "memory", TALK[:1])
     shutil.rmtree(place / "memory/log")
