@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.base.errors import Displaced, Refused
+from looseleaf.base.errors import Displaced, NotFound, Refused
 from looseleaf.base.policy import Policy
 from looseleaf.cli import main as cli
 from looseleaf.memory.thread import MemoryThread, outcome
@@ -94,7 +94,7 @@ def test_a_log_that_went_back_is_told_and_the_next_talk_is_distilled(went_back: 
     with Memory(went_back) as memory:
         memory.record(user="I moved to Oslo. My cat is called Tom.")
         memory.distill()
-        assert len([note for note in memory.notes if "went back" in note]) == 1
+        assert len([note for note in memory.notes if "missing" in note]) == 1
         assert facts(memory) == LEARNED | {"Home": "Oslo", "Pet": "Tom"}
         assert "Oslo" in memory.recall("moved to Oslo")[0].text
         assert "Oslo" in memory.prompt("Where do I live?", budget=3000).text
@@ -351,6 +351,62 @@ def test_a_server_s_memory_begins_again_with_the_folder_that_is_there(place: Pat
     assert said(folder) == ["I live in Lyon.", "Noted.", "I play the cello."]
 
 
+# --- going on without the journal ----------------------------------------------------------------
+
+
+@pytest.fixture
+def without_journal(place: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A memory whose journal was lost, and repaired, after its profile had changed since the last prompt."""
+    folder = place / "memory"
+    with Memory(folder) as memory:
+        memory.remember("I live in Lyon.")
+        memory.state.update(goal="Bake bread", author="person")
+        memory.prompt("Hello.", budget=3000)
+        memory.remember("I work as a baker.")
+        memory.state.update(goal="Bake rolls", author="person")
+    (folder / "log/journal.jsonl").unlink()
+    assert cli.main(["--memory", str(folder), "repair"]) == 0
+    return folder
+
+
+def test_the_first_sight_of_a_page_is_not_undone(without_journal: Path) -> None:
+    with Memory(without_journal) as memory:
+        pages = {path: memory.pages.read(path).data for path in memory.pages.list()}
+        assert len(pages) >= 3
+        for path in (None, *pages):
+            with pytest.raises(NotFound, match="no edit left to undo"):
+                memory.history.undo(path, author="person")
+        assert len(memory.review.vouch([fact.id or "" for fact in memory.review.unexplained()])) == 2
+        memory.remember("I play the cello.")
+        memory.history.undo(author="person")  # what was done since is undone
+        memory.history.undo(author="person")
+        assert {fact.level for fact in memory.facts()} == {"inferred"}
+        with pytest.raises(NotFound):
+            memory.history.undo(author="person")
+        after = {path: memory.pages.read(path).data for path in pages}
+    assert after == pages
+
+
+def test_repair_does_not_ask_for_what_it_has_just_accepted(
+    without_journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, err = capsys.readouterr()
+    assert "what is missing is accepted" in out
+    assert "Put a copy" not in err
+    assert "The journal does not say who wrote" in err
+
+
+def test_a_prompt_begins_anew_where_the_journal_lost_what_the_last_one_showed(without_journal: Path) -> None:
+    with Memory(without_journal) as memory:
+        prompt = memory.prompt("Who am I?", budget=3000)
+        assert prompt.manifest.epoch == "lost"
+        assert "[MEMORY:CHANGES]" not in prompt.text
+        assert prompt.text.count("Lyon") == prompt.text.count("baker") == prompt.text.count("rolls") == 1
+        following = memory.prompt("Who am I?", budget=3000)
+        assert following.manifest.epoch == "lost"
+        assert following.manifest.prefix_hash == prompt.manifest.prefix_hash
+
+
 # --- opening what `git clean` left -----------------------------------------------------------
 
 
@@ -378,7 +434,9 @@ EMPTIED: dict[str, Callable[[Path], object]] = {
     "removed": lambda log: shutil.rmtree(log),
     "emptied": lambda log: (shutil.rmtree(log), log.mkdir()),
     "all but its key": lambda log: [
-        shutil.rmtree(each) if each.is_dir() else each.unlink() for each in log.iterdir() if each.name != "key"
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+        for each in log.iterdir()
+        if each.name != "key"
     ],
 }
 
@@ -402,7 +460,9 @@ def test_every_command_says_that_the_log_is_gone_and_names_init_last(
     assert cli.main(["--memory", str(folder), "recall", "Lyon"]) == 0
 
 
-def test_making_a_memory_anew_says_nothing_of_a_lost_log(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_making_a_memory_anew_says_nothing_of_a_lost_log(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (place / "notes").mkdir()
     (place / "notes/USER.md").write_text("- Home: Lyon\n")
     for folder in ("fresh", "notes"):

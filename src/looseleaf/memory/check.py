@@ -31,7 +31,7 @@ from looseleaf.pages.settle import find_held, find_log_copies
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL, TOMBSTONES, records
-from looseleaf.store.losses import loss_record, problem_of
+from looseleaf.store.losses import TO_DO, loss_record, problem_of
 from looseleaf.store.streams import stream_files
 
 TYPE_CHECKING = False
@@ -164,7 +164,9 @@ def _check_places(store: Store) -> Iterator[Problem]:
         if place.offset and (before is None or (last is not None and before.get("id") not in (None, last))):
             records = [(line.record.get("id"), line.record.get("kind")) for line in store.read(stream)]
             if not (any(name == last for name, _ in records) and any(kind == "lost" for _, kind in records)):
-                yield problem_of(loss_record(stream, [*place, last], [0, 0, None]))  # else repair moved it
+                # Else repair moved it.
+                loss = loss_record(stream, [*place, last], [0, 0, None])
+                yield problem_of(loss, is_gone=stream not in store.streams())
         elif sum is not None and store.sum(stream, place) not in (None, sum):
             yield Problem(path, None, f"the records that {reader} has read are not the ones that were there")
 
@@ -353,4 +355,5 @@ def repair(parts: Parts) -> list[str]:
     parts.pages.absorb()  # while it can still be told whose the changes are
     done = store.repair()
     parts.pages.absorb.read_again()
+    parts.notes[:] = [note for note in parts.notes if not note.endswith(TO_DO)]  # it is accepted now
     return done

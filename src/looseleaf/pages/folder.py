@@ -49,7 +49,7 @@ class LogGone(Unreadable):
 
     def __init__(self, path: str) -> None:
         self.says = (
-            f"{path} is a memory without its log: pages are there, and log/ is gone, with what was said and who "
+            f"{path} is a memory without its log: pages are there, and log/ is gone or empty, with what was said and who "
             "changed what"
         )
         self.then = (

@@ -58,7 +58,8 @@ def check_log(root: Root, segments: Segments, ends: Ends) -> Iterator[Problem]:
     for stream in ends.streams():
         if stream not in streams:
             yield from check_ends(ends, segments, stream)
-    yield from map(problem_of, unaccepted(segments))
+    for loss in unaccepted(segments):
+        yield problem_of(loss, is_gone=not segments.has_stream(str(loss["stream"])))
     for name in _list_names(root, "log/traces", found):
         if f"traces/{name}" not in streams:
             yield Problem(f"log/traces/{name}", None, "this is not an agent's log, so it is not read", "note")

@@ -288,7 +288,7 @@ class FileStore:
         loss = find_loss(self._ends, self._segments, stream, points)
         if loss is not None:
             self._losses.append(loss)
-            self._on_loss(told(loss))
+            self._on_loss(told(loss, is_gone=not self._segments.has_stream(stream)))
 
     def sum(self, stream: str, position: Position) -> str | None:
         """Return the checksum of a stream up to a place."""

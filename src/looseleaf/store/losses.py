@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 BACK, ACCEPTED = "back", "accepted"
 
+TO_DO = "Put a copy of the file back, from an export or a backup, or accept the loss with `looseleaf repair`."
+"""What a person can do about a loss; the end of each sentence on one."""
+
 
 def find_loss(ends: Ends, segments: Segments, stream: str, points: Sequence[Point]) -> Record | None:
     """Return what is missing since the last point, as a journal record; None if records only moved, as repair moves
@@ -80,8 +83,9 @@ def _time_of(name: Any) -> float | None:
     return time_of(name) if isinstance(name, str) and is_id(name) else None
 
 
-def told(loss: Record) -> str:
-    """Return what is missing, in words, and what to do."""
+def told(loss: Record, *, is_gone: bool = False) -> str:
+    """Return what is missing, in words, and what to do. `is_gone`: nothing of the log is there."""
+    how = "is gone" if is_gone else "went back"
     missing, since, until = (loss.get(name) for name in ("missing", "since", "until"))
     many = (
         f"{missing} record{'s are' if missing != 1 else ' is'}" if isinstance(missing, int) else "records are"
@@ -90,13 +94,13 @@ def told(loss: Record) -> str:
     said = "" if not when else f", recorded {'between' if ' and ' in when else 'until'} {when}"
     path = stream_files(str(loss["stream"]))[0]
     return (
-        f"{path} went back: {many} missing{said}. What was learned from them stays, and "
-        "what is said from now on is kept. Put a copy of the file back, or accept the loss with `looseleaf repair`."
+        f"{path} {how}: {many} missing{said}. What was learned from them stays, and "
+        f"what is said from now on is kept. {TO_DO}"
     )
 
 
-def problem_of(loss: Record) -> Problem:
-    path, _, message = told(loss).partition(" ")
+def problem_of(loss: Record, *, is_gone: bool = False) -> Problem:
+    path, _, message = told(loss, is_gone=is_gone).partition(" ")
     return Problem(path, None, f"this log {message.removesuffix('.')}")
 
 
@@ -118,7 +122,7 @@ def check_ends(ends: Ends, segments: Segments, stream: str, *, is_damaged: bool 
         return  # a forgetting or a repair came between; or the segment is named already
     loss = find_loss(ends, segments, stream, points) if not ends.agrees(stream, points[-1]) else None
     if loss is not None:
-        yield problem_of(loss)
+        yield problem_of(loss, is_gone=not segments.has_stream(stream))
     elif ends.agrees(stream, points[-1]) and not is_damaged:
         first = next(each for each in points if not _agrees_wholly(ends, stream, each))
         where = f"before byte {first.position.offset:,} of segment {first.position.segment}"
