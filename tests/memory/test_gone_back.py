@@ -82,6 +82,7 @@ def went_back(request: pytest.FixtureRequest, place: Path) -> Path:
         memory.recall("cello")
         memory.prompt("Where do I live?", budget=3000)
         assert facts(memory) == LEARNED
+    (place / "whole").write_bytes(traces(folder).read_bytes())
     WAYS[request.param](traces(folder), old)
     return folder
 
@@ -105,6 +106,39 @@ def test_a_log_that_went_back_is_told_and_the_next_talk_is_distilled(went_back: 
     assert cli.main(["--memory", str(went_back), "repair"]) == 0
     assert errors(went_back) == []
     assert cli.main(["--memory", str(went_back), "check"]) == 0
+
+
+@pytest.mark.parametrize("views", ["kept", "deleted"])
+@pytest.mark.parametrize("end", ["put back", "accepted"])
+def test_status_says_what_a_log_lost_until_it_is_put_back_or_accepted(
+    went_back: Path, views: str, end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def status() -> str:
+        capsys.readouterr()
+        assert cli.main(["--memory", str(went_back)]) == 0
+        return "".join(capsys.readouterr().out)
+
+    if views == "deleted":
+        shutil.rmtree(went_back / "views")
+    is_gone = not traces(went_back).exists()
+    for _ in range(2):
+        (lost,) = (line for line in status().splitlines() if line.startswith("  lost "))
+        assert f"of {traces(Path('.'))}" in lost
+        assert lost.endswith(", which is gone") == is_gone
+        assert "has said nothing yet" not in status()
+        cli.main(["--memory", str(went_back), "recall", "cello"])
+    assert cli.main(["--memory", str(went_back), "check"]) == 1
+    said = capsys.readouterr().out
+    assert "not an agent's log" not in said
+    assert ("this log is gone: " in said) == is_gone
+    if end == "put back":
+        traces(went_back).write_bytes((went_back.parent / "whole").read_bytes())
+    else:
+        assert cli.main(["--memory", str(went_back), "repair"]) == 0
+    assert "  lost " not in status()
+    shutil.rmtree(went_back / "views")
+    assert "  lost " not in status()
+    assert errors(went_back) == []
 
 
 def test_check_changes_nothing_where_a_log_went_back(went_back: Path) -> None:
@@ -431,7 +465,7 @@ def test_opening_pages_without_their_log_says_what_is_gone_and_what_to_do(
 
 
 EMPTIED: dict[str, Callable[[Path], object]] = {
-    "removed": lambda log: shutil.rmtree(log),
+    "removed": shutil.rmtree,
     "emptied": lambda log: (shutil.rmtree(log), log.mkdir()),
     "all but its key": lambda log: [
         shutil.rmtree(each) if each.is_dir() else each.unlink()

@@ -42,6 +42,9 @@ for; the program's own; and `agent:<name>`."""
 BACK = "back"
 """The kind of a record that says what a stream lost, and from where on it has other records (FORMAT §4.5)."""
 
+ACCEPTED = "accepted"
+"""The kind of a record by which a person accepts losses."""
+
 TRACES = "traces/"
 
 OBEYED = "the user said to forget it"

@@ -49,8 +49,8 @@ class LogGone(Unreadable):
 
     def __init__(self, path: str) -> None:
         self.says = (
-            f"{path} is a memory without its log: pages are there, and log/ is gone or empty, with what was said and who "
-            "changed what"
+            f"{path} is a memory without its log: pages are there, and log/ is gone or empty, with what was said and "
+            "who changed what"
         )
         self.then = (
             "Put log/ back, from an export or a backup: git does not keep it, and `git clean -x` removes it. Without a "

@@ -225,7 +225,7 @@ class Corrections:
                 continue
             whose = record.get("author")
             is_left = is_housekeeping(whose, record.get("path")) or is_first_sight(whose, record.get("base"))
-            if record.get("id") not in undone and not is_left:
+            if str(record.get("id")) not in undone and not is_left:
                 return self._undo_decision(record) if kind == "fact" else None
         return None
 

@@ -80,7 +80,7 @@ class ChangeTracker:
         """Return the change to report now; `last` is the record of the last prompt.
 
         Not between a call and its result: providers accept no message there. A request that no prompt has shown yet
-        comes after the change, so that the prompt ends with its subject. VersionLost if the journal lost what was shown.
+        comes after the change, so that the prompt ends with its subject. VersionLost: the journal lost what was shown.
         """
         position = self._pages.absorb.heads.position
         if self._looked == position or _is_calling(window.traces):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.values import START, Position, Problem
 from looseleaf.store import JOURNAL, JOURNAL_SCHEMA
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.store.ends import Ends, Point
+    from looseleaf.store.protocol import Store
     from looseleaf.store.streams import Segments
 
 BACK, ACCEPTED = "back", "accepted"
+AS_IT_IS = "what is missing is accepted; the log counts as it is now"
 
 TO_DO = "Put a copy of the file back, from an export or a backup, or accept the loss with `looseleaf repair`."
 """What a person can do about a loss; the end of each sentence on one."""
@@ -134,7 +136,7 @@ def is_journaled(segments: Segments, loss: Record) -> bool:
     """True if the journal has a loss already, or if the log was put back meanwhile."""
     key = [loss["stream"], loss["was"]]
     known = ([line.record.get("stream"), line.record.get("was")] for line in segments.read_back(JOURNAL))
-    return _is_made_good(segments, loss) or key in known
+    return is_made_good(segments, loss) or key in known
 
 
 def unaccepted(segments: Segments) -> list[Record]:
@@ -150,18 +152,34 @@ def unaccepted(segments: Segments) -> list[Record]:
         elif record.get("kind") == ACCEPTED:
             for name in record.get("losses", ()):
                 found.pop(str(name), None)
-    return [record for record in found.values() if not _is_made_good(segments, record)]
+    return [record for record in found.values() if not is_made_good(segments, record)]
 
 
-def _is_made_good(segments: Segments, record: Record) -> bool:
+def is_made_good(segments: Segments | Store, record: Record) -> bool:
+    """True if the log was put back: the last record that was remembered is in its place again."""
     try:
         segment, offset, last = record["was"]
         line = segments.line_before(str(record["stream"]), Position(int(segment), int(offset)))
     except (KeyError, TypeError, ValueError):
         return False
+    except NotFound:
+        return True  # there is no such stream
     return line is not None and line.get("id") == last
 
 
-def acceptance(losses: Sequence[Record]) -> Record:
+def lost_place(store: Store, stream: str, place: Position, last: object) -> Record | None:
+    """Return the loss of a stream that was read up to a place, if the record before it (None: any) is not there any
+    more, and repair did not move it. Where it is there, this reads one line."""
+    before = store.line_before(stream, place) if place.offset else {}
+    if before is not None and (last is None or before.get("id") in (None, last)):
+        return None
+    records = [(line.record.get("id"), line.record.get("kind")) for line in store.read(stream)]
+    if any(name == last for name, _ in records) and any(kind == "lost" for _, kind in records):
+        return None
+    return loss_record(stream, [*place, last], [*START, None])
+
+
+def acceptance(losses: Sequence[Record], **more: Sequence[str]) -> Record:
+    """Return the record by which a person accepts these losses; `more` of other kinds, by their names."""
     record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": time.time(), "kind": ACCEPTED}
-    return record | {"losses": [each["id"] for each in losses]}
+    return record | {"losses": [each["id"] for each in losses]} | more
