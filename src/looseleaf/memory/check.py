@@ -11,6 +11,7 @@ import stat
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, STATE, fold_name, is_page, name_fault, path_fault
 from looseleaf.base.values import Position, Problem, sha256
+from looseleaf.facts.known_facts import KEY, count_uncompared, told_uncompared
 from looseleaf.log.entries import FOLDER, entries_in, raw_md, read_entry, traces_of
 from looseleaf.log.journal import (
     BACK,
@@ -68,6 +69,9 @@ def check(parts: Parts) -> Iterator[Problem]:
         yield Problem(
             f"{FOLDER}/{reference}", None, f"this entry is gone; the journal names it. {_TO_DO_ENTRY}"
         )
+    lost, _ = count_uncompared(store)
+    if lost:
+        yield Problem(KEY, None, told_uncompared(lost).removesuffix("."))
     yield from (problem for problem in _check_places(store) if problem.path not in damaged)
     yield from _check_pages(parts)
     yield from _check_copies(parts)
@@ -195,6 +199,17 @@ def _repair_entries(parts: Parts) -> list[str]:
     if lost:
         store.append(JOURNAL, [acceptance((), entries=lost)])
     return done + [f"{FOLDER}/{each}: what is missing is accepted" for each in sorted(lost)]
+
+
+def _accept_key(parts: Parts) -> list[str]:
+    """Accept that what was forgotten under a lost key is not recognized any more."""
+    store = parts.context.store
+    lost, keys = count_uncompared(store)
+    if not lost:
+        return []
+    parts.context.redact("")  # makes a new key, if there is none
+    store.append(JOURNAL, [acceptance((), keys=keys)])
+    return [f"{KEY}: what was forgotten before is not recognized any more; that is accepted"]
 
 
 def _raw_again(parts: Parts, reference: str) -> bytes | None:
@@ -445,7 +460,7 @@ def repair(parts: Parts) -> list[str]:
     parts.pages.absorb()  # while it can still be told whose the changes are
     done = store.repair()
     with store.lock():
-        done += _accept_places(store) + _repair_entries(parts)
+        done += _accept_places(store) + _repair_entries(parts) + _accept_key(parts)
     parts.pages.absorb.read_again()
     parts.notes[:] = [note for note in parts.notes if not note.endswith(TO_DO)]  # it is accepted now
     return done
