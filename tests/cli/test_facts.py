@@ -578,7 +578,7 @@ def test_a_source_that_is_gone_is_said_to_be(told: Run, folder: Path) -> None:
     (folder / "log" / "entries" / entry / "meta.json").unlink()
     code, out, err = told("why", "USER.md:6")
     assert (code, "entry:" in out, "    I moved to Rome.\n" in out) == (0, False, True)
-    assert f"there is no entry, turn or trace {entry.rpartition('/')[2]}" in err
+    assert f"The entry {entry.rpartition('/')[2]} is gone from the log" in err
     assert cli_facts.source_line(FactSource("gone", "", None, "")) == "source: gone, which is not in the log"
 
 

@@ -375,7 +375,7 @@ def test_an_entry_that_cannot_be_read_is_said_so(compacted: Memory) -> None:
     (Path(compacted.path) / steps[1][1] / "meta.json").unlink()
     (broken,) = told(compacted, "zebra is called")
     assert names(broken) == ["window", "entry"]
-    assert "there is no entry" in broken[1][2]
+    assert "it is no longer in the log" in broken[1][2]
     assert names(told(compacted, "Question 3:")[0]) == ["window", "trace"]
     assert any("there is no entry" in note for note in compacted.notes)
 

@@ -363,7 +363,7 @@ def test_the_tombstone_holds_no_word_of_it(tmp_path: Path) -> None:
         done = memory.forget(match=CANARY)
         [line] = memory.parts.context.store.read("tombstones")
         assert line.record["id"] == done.id
-        assert set(line.record) == {"schema", "id", "ts", "kind", "by", "counts", "hashes"}
+        assert set(line.record) == {"schema", "id", "ts", "kind", "by", "counts", "key", "hashes"}
         assert all(len(each) == 32 for each in line.record["hashes"])
         [record] = [
             line.record

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.base.errors import Displaced, Refused
+from looseleaf.base.errors import Displaced, NotFound, Refused
 from looseleaf.base.policy import Policy
 from looseleaf.cli import main as cli
 from looseleaf.memory.thread import MemoryThread, outcome
@@ -82,6 +82,7 @@ def went_back(request: pytest.FixtureRequest, place: Path) -> Path:
         memory.recall("cello")
         memory.prompt("Where do I live?", budget=3000)
         assert facts(memory) == LEARNED
+    (place / "whole").write_bytes(traces(folder).read_bytes())
     WAYS[request.param](traces(folder), old)
     return folder
 
@@ -94,7 +95,7 @@ def test_a_log_that_went_back_is_told_and_the_next_talk_is_distilled(went_back: 
     with Memory(went_back) as memory:
         memory.record(user="I moved to Oslo. My cat is called Tom.")
         memory.distill()
-        assert len([note for note in memory.notes if "went back" in note]) == 1
+        assert len([note for note in memory.notes if "missing" in note]) == 1
         assert facts(memory) == LEARNED | {"Home": "Oslo", "Pet": "Tom"}
         assert "Oslo" in memory.recall("moved to Oslo")[0].text
         assert "Oslo" in memory.prompt("Where do I live?", budget=3000).text
@@ -105,6 +106,39 @@ def test_a_log_that_went_back_is_told_and_the_next_talk_is_distilled(went_back: 
     assert cli.main(["--memory", str(went_back), "repair"]) == 0
     assert errors(went_back) == []
     assert cli.main(["--memory", str(went_back), "check"]) == 0
+
+
+@pytest.mark.parametrize("views", ["kept", "deleted"])
+@pytest.mark.parametrize("end", ["put back", "accepted"])
+def test_status_says_what_a_log_lost_until_it_is_put_back_or_accepted(
+    went_back: Path, views: str, end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def status() -> str:
+        capsys.readouterr()
+        assert cli.main(["--memory", str(went_back)]) == 0
+        return "".join(capsys.readouterr().out)
+
+    if views == "deleted":
+        shutil.rmtree(went_back / "views")
+    is_gone = not traces(went_back).exists()
+    for _ in range(2):
+        (lost,) = (line for line in status().splitlines() if line.startswith("  lost "))
+        assert f"of {traces(Path('.'))}" in lost
+        assert lost.endswith(", which is gone") == is_gone
+        assert "has said nothing yet" not in status()
+        cli.main(["--memory", str(went_back), "recall", "cello"])
+    assert cli.main(["--memory", str(went_back), "check"]) == 1
+    said = capsys.readouterr().out
+    assert "not an agent's log" not in said
+    assert ("this log is gone: " in said) == is_gone
+    if end == "put back":
+        traces(went_back).write_bytes((went_back.parent / "whole").read_bytes())
+    else:
+        assert cli.main(["--memory", str(went_back), "repair"]) == 0
+    assert "  lost " not in status()
+    shutil.rmtree(went_back / "views")
+    assert "  lost " not in status()
+    assert errors(went_back) == []
 
 
 def test_check_changes_nothing_where_a_log_went_back(went_back: Path) -> None:
@@ -351,6 +385,62 @@ def test_a_server_s_memory_begins_again_with_the_folder_that_is_there(place: Pat
     assert said(folder) == ["I live in Lyon.", "Noted.", "I play the cello."]
 
 
+# --- going on without the journal ----------------------------------------------------------------
+
+
+@pytest.fixture
+def without_journal(place: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A memory whose journal was lost, and repaired, after its profile had changed since the last prompt."""
+    folder = place / "memory"
+    with Memory(folder) as memory:
+        memory.remember("I live in Lyon.")
+        memory.state.update(goal="Bake bread", author="person")
+        memory.prompt("Hello.", budget=3000)
+        memory.remember("I work as a baker.")
+        memory.state.update(goal="Bake rolls", author="person")
+    (folder / "log/journal.jsonl").unlink()
+    assert cli.main(["--memory", str(folder), "repair"]) == 0
+    return folder
+
+
+def test_the_first_sight_of_a_page_is_not_undone(without_journal: Path) -> None:
+    with Memory(without_journal) as memory:
+        pages = {path: memory.pages.read(path).data for path in memory.pages.list()}
+        assert len(pages) >= 3
+        for path in (None, *pages):
+            with pytest.raises(NotFound, match="no edit left to undo"):
+                memory.history.undo(path, author="person")
+        assert len(memory.review.vouch([fact.id or "" for fact in memory.review.unexplained()])) == 2
+        memory.remember("I play the cello.")
+        memory.history.undo(author="person")  # what was done since is undone
+        memory.history.undo(author="person")
+        assert {fact.level for fact in memory.facts()} == {"inferred"}
+        with pytest.raises(NotFound):
+            memory.history.undo(author="person")
+        after = {path: memory.pages.read(path).data for path in pages}
+    assert after == pages
+
+
+def test_repair_does_not_ask_for_what_it_has_just_accepted(
+    without_journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, err = capsys.readouterr()
+    assert "what is missing is accepted" in out
+    assert "Put a copy" not in err
+    assert "The journal does not say who wrote" in err
+
+
+def test_a_prompt_begins_anew_where_the_journal_lost_what_the_last_one_showed(without_journal: Path) -> None:
+    with Memory(without_journal) as memory:
+        prompt = memory.prompt("Who am I?", budget=3000)
+        assert prompt.manifest.epoch == "lost"
+        assert "[MEMORY:CHANGES]" not in prompt.text
+        assert prompt.text.count("Lyon") == prompt.text.count("baker") == prompt.text.count("rolls") == 1
+        following = memory.prompt("Who am I?", budget=3000)
+        assert following.manifest.epoch == "lost"
+        assert following.manifest.prefix_hash == prompt.manifest.prefix_hash
+
+
 # --- opening what `git clean` left -----------------------------------------------------------
 
 
@@ -372,6 +462,46 @@ def test_opening_pages_without_their_log_says_what_is_gone_and_what_to_do(
     assert "Lyon" in (folder / "USER.md").read_text()
     with Memory(folder) as memory:
         assert facts(memory)["Home"] == "Lyon"
+
+
+EMPTIED: dict[str, Callable[[Path], object]] = {
+    "removed": shutil.rmtree,
+    "emptied": lambda log: (shutil.rmtree(log), log.mkdir()),
+    "all but its key": lambda log: [
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+        for each in log.iterdir()
+        if each.name != "key"
+    ],
+}
+
+
+@pytest.mark.parametrize("way", EMPTIED)
+def test_every_command_says_that_the_log_is_gone_and_names_init_last(
+    place: Path, capsys: pytest.CaptureFixture[str], way: str
+) -> None:
+    folder = place / "memory"
+    with Memory(folder) as memory:
+        memory.remember("I live in Lyon.")
+    EMPTIED[way](folder / "log")
+    for verb in ([], ["check"], ["repair"], ["recall", "Lyon"], ["remember", "I play the cello."]):
+        assert cli.main(["--memory", str(folder), *verb]) == 2
+        said = capsys.readouterr().err
+        assert "memory without its log" in said
+        assert said.index("Put log/ back, from an export or a backup") < said.index("looseleaf init")
+    assert not (folder / "log/journal.jsonl").exists()
+    assert cli.main(["init", str(folder)]) == 0
+    assert "the new log begins without what was said" in capsys.readouterr().out
+    assert cli.main(["--memory", str(folder), "recall", "Lyon"]) == 0
+
+
+def test_making_a_memory_anew_says_nothing_of_a_lost_log(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "notes").mkdir()
+    (place / "notes/USER.md").write_text("- Home: Lyon\n")
+    for folder in ("fresh", "notes"):
+        assert cli.main(["init", str(place / folder)]) == 0
+        assert "the new log begins without" not in capsys.readouterr().out
 
 
 def test_a_memory_of_talk_alone_that_lost_its_log_is_not_made_anew(place: Path) -> None:

@@ -596,7 +596,7 @@ def test_a_memory_whose_journal_was_emptied_is_no_memory_until_it_is_made_one(me
     write(memory, "1\n")
     memory.close()
     journal_of(memory).write_bytes(b"")
-    with pytest.raises(Refused, match="it is not a memory, and it is not empty"):
+    with pytest.raises(Refused, match="a memory without its log"):
         Memory(memory.path)
     assert journal_of(memory).read_bytes() == b""
     assert init(memory.path)

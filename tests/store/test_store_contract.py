@@ -26,8 +26,10 @@ from looseleaf.base.values import Position, Problem
 from looseleaf.forget.replay import World
 from looseleaf.store import JOURNAL, records
 from looseleaf.store import streams as segments
+from looseleaf.store.check_repair import MISSING_FILE
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from looseleaf.store.losses import TO_DO
 from store_contract import (
     PAGE,
     NewMemory,
@@ -902,7 +904,7 @@ def test_an_entry_that_is_not_whole_is_told(tmp_path: Path) -> None:
     (entry / "meta.json").write_bytes(b'{"schema":\n"entry.v1"')
     (entry / "summary.json").write_bytes(b'["entry_summary.v1"]')
     assert errors(store) == [
-        "log/entries/tea/e1/raw.md: this file of the entry is missing",
+        f"log/entries/tea/e1/raw.md: {MISSING_FILE}. {TO_DO[:-1]}",
         "log/entries/tea/e1/meta.json:2: this file is not JSON",
         "log/entries/tea/e1/summary.json: the schema of this file is not entry_summary.v1",
     ]

@@ -527,7 +527,7 @@ def test_an_entry_that_somebody_removed_is_missed(memory: Memory) -> None:
     assert loss is not None
     shutil.rmtree(Path(memory.path, f"log/entries/{loss.entry}"))
     [problem] = memory.check()
-    assert str(problem).startswith(f"log/entries/{loss.entry}: this entry is gone; the mark ")
+    assert str(problem).startswith(f"log/entries/{loss.entry}: this entry is gone; the journal names it")
     assert (
         memory.window.messages()
     )  # what it was made of is still in the log, and what is told of it in the mark

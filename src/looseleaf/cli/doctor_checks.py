@@ -212,15 +212,15 @@ _PRIVATE = ("log", "views", "review", "PROJECT.local.md")
 
 def where(path: str, named_by: str | None) -> Finding:
     """Check where the memory is. `named_by`: the option or variable that names it; None: it was searched for."""
-    from looseleaf.pages.folder import JournalLost, LogGone, has_lost_log, is_memory
+    from looseleaf.pages.folder import JournalLost, LogGone, is_memory, refuse_lost_log
 
     is_home = os.path.abspath(path) == os.path.join(os.path.expanduser("~"), ".looseleaf")
     place = "the one at home" if is_home else "the nearest one upward from here"
     why = f"named by {named_by}" if named_by else place
     try:
         is_there = is_memory(path)
-        if not is_there and has_lost_log(path):
-            raise LogGone(path)
+        if not is_there:
+            refuse_lost_log(path)
     except (JournalLost, LogGone) as lost:
         return Finding("memory", "broken", f"{lost.says} ({why})", lost.then)
     except Unreadable as error:

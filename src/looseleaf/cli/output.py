@@ -143,11 +143,12 @@ _LINE_END = "\r(?=\n)"
 
 def find_memory(options: CliOptions) -> str | None:
     """Return the named memory, or the nearest; None where there is none: then a hook has nothing to do."""
-    from looseleaf.pages.folder import find, is_memory
+    from looseleaf.pages.folder import find, is_memory, refuse_lost_log
 
     path = options.memory if options.memory is not None else find()
     if path and is_memory(path):
         return path
+    refuse_lost_log(path)
     if options.memory is None and not os.environ.get("LOOSELEAF_HOME"):
         return None
     raise NotFound(
@@ -159,10 +160,11 @@ def find_memory(options: CliOptions) -> str | None:
 def open_memory(options: CliOptions, session: str | None = None) -> Memory:
     """Open a memory that exists; only `init` makes one."""
     from looseleaf.memory import Memory
-    from looseleaf.pages.folder import is_memory
+    from looseleaf.pages.folder import is_memory, refuse_lost_log
 
     path = memory_path(options)
     if not is_memory(path):
+        refuse_lost_log(path)
         is_named = options.memory is not None or os.environ.get("LOOSELEAF_HOME")
         if not is_named and not os.path.lexists(path):
             raise NotFound(

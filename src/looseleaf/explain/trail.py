@@ -10,7 +10,7 @@ import re
 from functools import cached_property
 from itertools import islice
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import NOTED
 from looseleaf.base.values import sha256
@@ -279,6 +279,8 @@ class Trail:
     def _read_entry(self, name: str) -> tuple[Step, Entry | None]:
         try:
             entry = self._parts.conversation.entry(name)
+        except NotFound:
+            return Step("entry", name, "it is no longer in the log: `looseleaf check` says more"), None
         except Refused as refused:
             return Step("entry", name, str(refused)), None
         made = f"{entry.meta.get('distiller')}, {format_time(entry.meta.get('ts'))}"

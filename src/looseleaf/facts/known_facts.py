@@ -17,7 +17,7 @@ from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.paths import REVIEW, TICKED
 from looseleaf.base.values import START, Position, sha256, sha256_or_none
 from looseleaf.facts.page_lines import Shard, shard_of
-from looseleaf.log.journal import refuse_unknown
+from looseleaf.log.journal import ACCEPTED, refuse_unknown
 from looseleaf.pages.outside_edits import is_same_log, load_view
 from looseleaf.store import JOURNAL, TOMBSTONES, records
 from looseleaf.text.lines import lazy
@@ -401,6 +401,39 @@ def tombstone_hash(key: bytes, kind: str, text: str) -> str:
     words = normalize("NFC", text).strip()
     data = f"{kind}\n{words}".encode("utf-8", "surrogatepass")
     return blake2b(data, key=key, digest_size=_BYTES).hexdigest()
+
+
+def key_fingerprint(key: bytes) -> str:
+    """Return what a tombstone keeps of the key it was made with, to recognize it."""
+    return tombstone_hash(key[:64], "key", "")
+
+
+def count_uncompared(store: Store) -> tuple[int, list[str]]:
+    """Return how many forgettings can be compared with nothing, because `log/key` is gone or another one, and the
+    fingerprints of the keys they need; without those that a person accepted."""
+    needed = [line.record.get("key") for line in store.read(TOMBSTONES) if line.record.get("hashes")]
+    there = store.get(KEY) if needed else None
+    own = key_fingerprint(there.data) if there is not None else None
+    lost = [str(each or "") for each in needed if own is None or each not in (None, own)]
+    if not lost:
+        return 0, []
+    accepted = (
+        line.record.get("keys") for line in store.read(JOURNAL) if line.record.get("kind") == ACCEPTED
+    )
+    known = {str(each) for some in accepted if isinstance(some, list) for each in some}
+    left = [each for each in lost if each not in known]
+    return len(left), sorted({*left} - {""})
+
+
+def told_uncompared(count: int) -> str:
+    """Return what a lost key means, and what to do."""
+    from looseleaf.store.losses import TO_DO
+
+    many = f"{count:,} forgettings" if count != 1 else "1 forgetting"
+    return (
+        f"the key of {many} is gone, or another one is in its place, so what was forgotten is not recognized, and an "
+        f"import could bring it back. {TO_DO}"
+    )
 
 
 def sentence_text(sentence: str) -> str:

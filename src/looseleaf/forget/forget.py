@@ -13,7 +13,14 @@ from contextlib import ExitStack, contextmanager
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen
-from looseleaf.facts.known_facts import FILE, KEY, TOMBSTONES_SCHEMA, Tombstones, tombstone_hash
+from looseleaf.facts.known_facts import (
+    FILE,
+    KEY,
+    TOMBSTONES_SCHEMA,
+    Tombstones,
+    key_fingerprint,
+    tombstone_hash,
+)
 from looseleaf.forget.cut import cut_for, read_selector
 from looseleaf.forget.held_files import cut_held
 from looseleaf.forget.log_snapshot import LogMoved, LogSnapshot
@@ -180,8 +187,10 @@ def _apply_plan(
     plan.stage(stone)
     key = parts.context.store.get(KEY)
     buried = [*plan.list_buried(), ("asked", f"{by}\n{what}")]
-    hashes = sorted({tombstone_hash(key.data if key else b"", kind, text) for kind, text in buried})
-    line = records.encode({**stone, "schema": TOMBSTONES_SCHEMA, "hashes": hashes})
+    secret = key.data if key else b""
+    hashes = sorted({tombstone_hash(secret, kind, text) for kind, text in buried})
+    members: Record = {"schema": TOMBSTONES_SCHEMA, "key": key_fingerprint(secret), "hashes": hashes}
+    line = records.encode(stone | members)
     for _ in range(_TRIES):
         if plan.follow() < _LITTLE:
             break

@@ -42,6 +42,9 @@ for; the program's own; and `agent:<name>`."""
 BACK = "back"
 """The kind of a record that says what a stream lost, and from where on it has other records (FORMAT §4.5)."""
 
+ACCEPTED = "accepted"
+"""The kind of a record by which a person accepts losses."""
+
 TRACES = "traces/"
 
 OBEYED = "the user said to forget it"
@@ -278,8 +281,14 @@ def is_housekeeping(author: object, path: object) -> bool:
     return author == PROGRAM and str(path).startswith("review/")
 
 
+def is_first_sight(author: object, base: object) -> bool:
+    """True for an edit that only took up a page as it was found, by an unknown author: undone, it would delete what was
+    there before the journal."""
+    return author == UNKNOWN and base is None
+
+
 def find_undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
-    """Return the edit that "undo" means: the newest that neither is an undo nor was undone.
+    """Return the edit that "undo" means: the newest that neither is an undo nor was undone, and is no first sight.
 
     Also whether its page is again what that edit made of it; if not, a record in between is missing.
     """
@@ -289,6 +298,6 @@ def find_undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
         heads.setdefault(edit.path, edit.new)
         if edit.undoes is not None:
             undone.add(edit.undoes)
-        elif edit.id not in undone:
+        elif edit.id not in undone and not is_first_sight(edit.author, edit.base):
             return edit, heads[edit.path] == edit.new
     return None, True

@@ -10,8 +10,9 @@ import stat
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, STATE, fold_name, is_page, name_fault, path_fault
-from looseleaf.base.values import Position, Problem
-from looseleaf.log.entries import FOLDER, read_entry
+from looseleaf.base.values import Position, Problem, sha256
+from looseleaf.facts.known_facts import KEY, count_uncompared, told_uncompared
+from looseleaf.log.entries import FOLDER, entries_in, raw_md, read_entry, traces_of
 from looseleaf.log.journal import (
     BACK,
     KNOWN_SCHEMAS,
@@ -31,16 +32,20 @@ from looseleaf.pages.settle import find_held, find_log_copies
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL, TOMBSTONES, records
-from looseleaf.store.losses import loss_record, problem_of
+from looseleaf.store.check_repair import ENTRY_FILES, MISSING_FILE
+from looseleaf.store.losses import ACCEPTED, AS_IT_IS, TO_DO, acceptance, lost_place, problem_of
 from looseleaf.store.streams import stream_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.base.values import Edit
+    from looseleaf.base.values import Edit, Record
     from looseleaf.memory.parts import Parts
     from looseleaf.store.protocol import Store
+
+    _Place = tuple[Position, object, str | None]
+    """How far a log was read, the id of the record before it, and the checksum up to it (None: not known)."""
 
 _JOURNAL_FILE = "log/journal.jsonl"
 
@@ -48,8 +53,9 @@ _JOURNAL_FILE = "log/journal.jsonl"
 def check(parts: Parts) -> Iterator[Problem]:
     store = parts.context.store
     damaged: set[str] = set()
+    accepted = _accepted_entries(store)
     for problem in store.check():
-        if not _is_older_entry(store, problem):
+        if not _is_older_entry(store, problem) and not _is_accepted(problem, accepted):
             damaged |= {problem.path} if problem.severity == "error" else set()
             yield problem
     for line in store.read(JOURNAL):
@@ -59,6 +65,13 @@ def check(parts: Parts) -> Iterator[Problem]:
             return  # the journal cannot be understood, so nothing can be compared with it
     yield from _check_chains(store)
     yield from _check_marks(store)
+    for reference in _missing_entries(store, accepted):
+        yield Problem(
+            f"{FOLDER}/{reference}", None, f"this entry is gone; the journal names it. {_TO_DO_ENTRY}"
+        )
+    lost, _ = count_uncompared(store)
+    if lost:
+        yield Problem(KEY, None, told_uncompared(lost).removesuffix("."))
     yield from (problem for problem in _check_places(store) if problem.path not in damaged)
     yield from _check_pages(parts)
     yield from copy_problems(parts)
@@ -133,23 +146,108 @@ def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | N
 
 
 def _check_marks(store: Store) -> Iterator[Problem]:
-    """Check that each compaction's mark is readable and its entry exists: published before it, never removed."""
+    """Check that each compaction's mark is readable."""
     for line in store.read(JOURNAL):
         if line.record.get("kind") == "mark":
             try:
-                entry = Mark.from_record(line.record).entry
+                Mark.from_record(line.record)
             except (KeyError, TypeError, ValueError):
                 yield Problem(_JOURNAL_FILE, None, f"the mark {line.record.get('id')} makes no sense")
-                continue
-            folder = f"{FOLDER}/{entry}"
-            if entry is not None and (path_fault(folder) or store.stat(f"{folder}/meta.json") is None):
-                yield Problem(folder, None, f"this entry is gone; the mark {line.record.get('id')} names it")
+
+
+# --- entries: published before the journal names them, and removed only by forgetting, with what names them -------
+
+_TO_DO_ENTRY = TO_DO.replace("the file", "it").removesuffix(".")
+
+
+def _missing_entries(store: Store, accepted: set[str]) -> list[str]:
+    """Return the entries that the journal names, that are not there, and whose loss no person accepted."""
+    named: dict[str, None] = {}
+    for line in store.read(JOURNAL):
+        if line.record.get("kind") in ("placed", "mark"):
+            entries = (line.record.get(member) for member in ("entry", "later"))
+            named |= dict.fromkeys(str(entry) for entry in entries if entry)
+    try:
+        there = set(entries_in(store))
+    except Refused:
+        return []  # unreadable, which is reported, is not gone
+    return [reference for reference in named if reference not in there and reference not in accepted]
+
+
+def _accepted_entries(store: Store) -> set[str]:
+    """Return the entries whose loss, whole or in part, a person accepted."""
+    records = (line.record for line in store.read(JOURNAL) if line.record.get("kind") == ACCEPTED)
+    lists = (record.get("entries") for record in records)
+    return {str(each) for some in lists if isinstance(some, list) for each in some}
+
+
+def _is_accepted(problem: Problem, accepted: set[str]) -> bool:
+    """True if the problem is a missing file of an entry, and a person accepted its loss."""
+    reference = problem.path.removeprefix(f"{FOLDER}/").rpartition("/")[0]
+    return problem.message.startswith(MISSING_FILE) and reference in accepted
+
+
+def _repair_entries(parts: Parts) -> list[str]:
+    """Make again what the log has of lost entries, and accept the rest of the loss; return a sentence for each."""
+    store = parts.context.store
+    accepted, done = _accepted_entries(store), []
+    lost = _missing_entries(store, accepted)
+    for reference in entries_in(store):
+        files = {stat.path.rpartition("/")[2] for stat in store.list(f"{FOLDER}/{reference}")}
+        missing = [name for name in ENTRY_FILES if name not in files]
+        if missing == ["raw.md"] and (raw := _raw_again(parts, reference)) is not None:
+            store.put(f"{FOLDER}/{reference}/raw.md", raw, base=None)
+            done.append(f"{FOLDER}/{reference}/raw.md: made again from what was said")
+        elif missing and reference not in accepted:
+            lost.append(reference)
+    if lost:
+        store.append(JOURNAL, [acceptance((), entries=lost)])
+    return done + [f"{FOLDER}/{each}: what is missing is accepted" for each in sorted(lost)]
+
+
+def _accept_key(parts: Parts) -> list[str]:
+    """Accept that what was forgotten under a lost key is not recognized any more."""
+    store = parts.context.store
+    lost, keys = count_uncompared(store)
+    if not lost:
+        return []
+    parts.context.redact("")  # makes a new key, if there is none
+    store.append(JOURNAL, [acceptance((), keys=keys)])
+    return [f"{KEY}: what was forgotten before is not recognized any more; that is accepted"]
+
+
+def _raw_again(parts: Parts, reference: str) -> bytes | None:
+    """Return the `raw.md` of an entry that was made of talk; None if the log no longer has all of that."""
+    store = parts.context.store
+    try:
+        entry = read_entry(store, reference)
+        traces = list(traces_of(store, entry)) if "traces" in entry.meta else []
+    except Refused:
+        return None
+    ids = "\n".join(trace.id for trace in traces)
+    if not traces or sha256(ids.encode()) != entry.meta.get("source_sha256"):
+        return None
+    return raw_md(reference.rpartition("/")[2], traces, parts.context.policy.raw_bytes)
 
 
 def _check_places(store: Store) -> Iterator[Problem]:
     """Check the places up to which each agent's log was distilled and compacted: the record there, and the checksum of
-    the log up to it (FORMAT §4.5). A forget changes checksums; a journaled loss, or a repair, moves records."""
-    places: dict[tuple[str, str], tuple[Position, object, str | None]] = {}
+    the log up to it (FORMAT §4.5)."""
+    places = _read_places(store)
+    losses = _lost_places(store, places)
+    for stream, loss in losses.items():
+        yield problem_of(loss, is_gone=stream not in store.streams())
+    for (stream, kind), (place, _, sum) in places.items():
+        if stream not in losses and sum is not None and store.sum(stream, place) not in (None, sum):
+            reader = "distilling" if kind == "placed" else "compacting"
+            message = f"the records that {reader} has read are not the ones that were there"
+            yield Problem(stream_files(stream)[0], None, message)
+
+
+def _read_places(store: Store) -> dict[tuple[str, str], _Place]:
+    """Return how far each stream of traces was read, by stream and kind of record. A forget changes checksums; a
+    journaled loss, or a repair, moves records."""
+    places: dict[tuple[str, str], _Place] = {}
     forgotten = max((str(line.record.get("id")) for line in store.read(TOMBSTONES)), default="")
     for line in store.read(JOURNAL):
         record, kind = line.record, str(line.record.get("kind"))
@@ -162,15 +260,24 @@ def _check_places(store: Store) -> Iterator[Problem]:
         elif kind == "mark" and record.get("sum") and str(record.get("id")) > forgotten:
             segment, offset = record["until"]
             places[stream, kind] = Position(int(segment), int(offset)), None, record["sum"]
-    for (stream, kind), (place, last, sum) in places.items():
-        path, reader = stream_files(stream)[0], "distilling" if kind == "placed" else "compacting"
-        before = store.line_before(stream, place)
-        if place.offset and (before is None or (last is not None and before.get("id") not in (None, last))):
-            records = [(line.record.get("id"), line.record.get("kind")) for line in store.read(stream)]
-            if not (any(name == last for name, _ in records) and any(kind == "lost" for _, kind in records)):
-                yield problem_of(loss_record(stream, [*place, last], [0, 0, None]))  # else repair moved it
-        elif sum is not None and store.sum(stream, place) not in (None, sum):
-            yield Problem(path, None, f"the records that {reader} has read are not the ones that were there")
+    return places
+
+
+def _lost_places(store: Store, places: dict[tuple[str, str], _Place]) -> dict[str, Record]:
+    """Return the losses of streams that have not what was read of them; by stream, the farthest place that is lost."""
+    lost: dict[str, Record] = {}
+    for (stream, _), (place, last, _) in sorted(places.items(), key=lambda each: each[1][0]):
+        loss = lost_place(store, stream, place, last)
+        lost |= {stream: loss} if loss is not None else {}
+    return lost
+
+
+def _accept_places(store: Store) -> list[str]:
+    """Accept what logs lost that only the journal remembered; return a sentence for each."""
+    losses = _lost_places(store, _read_places(store))
+    if losses:
+        store.append(JOURNAL, [*losses.values(), acceptance([*losses.values()])])
+    return [f"{stream_files(stream)[0]}: {AS_IT_IS}" for stream in losses]
 
 
 def _check_pages(parts: Parts) -> Iterator[Problem]:
@@ -358,5 +465,8 @@ def repair(parts: Parts) -> list[str]:
             refuse_unknown(line.record)
     parts.pages.absorb()  # while it can still be told whose the changes are
     done = store.repair()
+    with store.lock():
+        done += _accept_places(store) + _repair_entries(parts) + _accept_key(parts)
     parts.pages.absorb.read_again()
+    parts.notes[:] = [note for note in parts.notes if not note.endswith(TO_DO)]  # it is accepted now
     return done

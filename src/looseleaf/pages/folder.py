@@ -49,8 +49,8 @@ class LogGone(Unreadable):
 
     def __init__(self, path: str) -> None:
         self.says = (
-            f"{path} is a memory without its log: pages are there, and log/ is gone, with what was said and who "
-            "changed what"
+            f"{path} is a memory without its log: pages are there, and log/ is gone or empty, with what was said and "
+            "who changed what"
         )
         self.then = (
             "Put log/ back, from an export or a backup: git does not keep it, and `git clean -x` removes it. Without a "
@@ -181,10 +181,15 @@ _SKELETON = frozenset({*_FOLDERS, _IGNORE, SETTINGS})
 """Names that a folder may hold and still become a memory unasked: a half-made one, or settings written first."""
 
 
-def init_if_free(path: str) -> None:
-    """Make a memory of a folder that is missing, empty, half made or only has settings; refuse any other."""
+def refuse_lost_log(path: str) -> None:
+    """Refuse a folder that is no memory any more because its log is gone."""
     if has_lost_log(path):
         raise LogGone(path)
+
+
+def init_if_free(path: str) -> None:
+    """Make a memory of a folder that is missing, empty, half made or only has settings; refuse any other."""
+    refuse_lost_log(path)
     # Check both: another process may make it, and write to it, between the two checks.
     if _is_in_use(path) and not is_memory(path):
         raise Refused(
@@ -195,7 +200,8 @@ def init_if_free(path: str) -> None:
 
 
 def has_lost_log(path: str) -> bool:
-    """True if a folder was made a memory, and has no log. A memory is made with its log before its `.gitignore`."""
+    """True if a folder was made a memory, and has no log, or no journal and no talk in it. A memory is made with its
+    log before its `.gitignore`, and with its journal before its first page."""
     try:
         names = os.listdir(path)
         with open(os.path.join(path, _IGNORE), "rb") as file:
@@ -203,8 +209,11 @@ def has_lost_log(path: str) -> bool:
     except OSError:
         return False
     is_ours = set(PRIVATE.encode().split(b"\n")) <= {*ignored, b""}
-    was_used = not _SKELETON.issuperset(names) or not set(DRAWERS).isdisjoint(names)
-    return "log" not in names and is_ours and was_used
+    if not is_ours:
+        return False
+    if "log" in names:
+        return _is_in_use(path) and not is_memory(path)  # in this order: another process may be making it
+    return not _SKELETON.issuperset(names) or not set(DRAWERS).isdisjoint(names)
 
 
 def _is_in_use(path: str) -> bool:

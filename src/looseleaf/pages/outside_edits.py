@@ -19,9 +19,12 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
 from looseleaf.base.values import START, Position, sha256
 from looseleaf.log.journal import (
+    ACCEPTED,
+    BACK,
     EXTERNAL,
     NO_MARK,
     NO_PAGE,
+    TRACES,
     UNKNOWN,
     AgentHead,
     Head,
@@ -146,6 +149,8 @@ class Heads:
         """Pages that vanished all at once: held until each is back, or settled."""
         self.later: dict[str, None] = {}
         """Entries that wait for a held page, in order of arrival."""
+        self.lost: dict[str, Record] = {}
+        """What streams lost and no person accepted, by the record that says so (FORMAT §4.5)."""
         self.position = START
         self.last: str | None = None
         self.holes = 0
@@ -177,6 +182,7 @@ class Heads:
             self.has_unknown = raw.get("unknown") is not False
             self.gone = set(map(str, raw.get("gone", ())))
             self.later = dict.fromkeys(map(str, raw.get("later", ())))
+            self.lost = {str(each["id"]): each for each in raw.get("lost", ())}
             is_ours = self.belong()
         except (KeyError, TypeError, ValueError, AttributeError):
             is_ours = False  # an unreadable view is rebuilt
@@ -185,7 +191,7 @@ class Heads:
 
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
-        self.holes, self._before, self.seen, self.later = 0, {}, {}, {}
+        self.holes, self._before, self.seen, self.later, self.lost = 0, {}, {}, {}, {}
         self.is_proven = self.has_unknown = False
 
     def belong(self) -> bool:
@@ -215,6 +221,11 @@ class Heads:
         if record.get("kind") == "placed":
             self.later |= {str(record["later"]): None} if record.get("later") else {}
             self.later.pop(str(record.get("entry")), None)
+        elif record.get("kind") == BACK and isinstance(record.get("stream"), str):
+            self.lost[str(record.get("id"))] = record
+        elif record.get("kind") == ACCEPTED:
+            for name in record.get("losses", ()):
+                self.lost.pop(str(name), None)
         path = record.get("path")
         if isinstance(path, str):
             self.marks.pop(path, None)
@@ -289,6 +300,8 @@ class Heads:
                 view["gone"] = sorted(self.gone)
             if self.later:
                 view["later"] = list(self.later)
+            if self.lost:
+                view["lost"] = list(self.lost.values())
             self.unsaved = 0
             save_view(self.store, VIEW, records.encode_own(view), of=self._edition)
 
@@ -429,6 +442,23 @@ class OutsideEdits:
             self.heads.catch_up()
             self.heads.is_proven = is_proven
             self.heads.save(now=True)
+
+    def losses(self) -> list[Record]:
+        """Return what logs lost, by the journal and by how far it says that they were read: until they are put back, or
+        a person accepts it. Reads a line of each agent's log."""
+        from looseleaf.store.losses import is_made_good, lost_place
+
+        with self.threads:
+            self.know()
+            found = [loss for loss in self.heads.lost.values() if not is_made_good(self._store, loss)]
+            told = {loss["stream"] for loss in self.heads.lost.values()}
+            for agent, head in self.heads.agents.items():
+                stream = f"{TRACES}{agent}"
+                if stream not in told and head.back is None:
+                    found += filter(
+                        None, [lost_place(self._store, stream, Position(*head.through), head.last)]
+                    )
+            return found
 
     def _note_held(self) -> None:
         named = [held.short for _, held in sorted(self.held.items())]

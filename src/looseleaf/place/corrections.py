@@ -23,7 +23,7 @@ from looseleaf.facts.ledger import HIGHEST, fact_id
 from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.facts.replacing import MEANT, SURELY_MEANT, HeldLine, cut_clauses, find_meant, told_by
 from looseleaf.language.relations import asked_relations, relation_term, slot
-from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, PROGRAM, SCHEMA, is_housekeeping
+from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, PROGRAM, SCHEMA, is_first_sight, is_housekeeping
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import remove_line, replace_fact, set_updated
@@ -223,8 +223,9 @@ class Corrections:
             if record.get("undoes") is not None:
                 undone.add(str(record["undoes"]))
                 continue
-            is_own = is_housekeeping(record.get("author"), record.get("path"))
-            if record.get("id") not in undone and not is_own:
+            whose = record.get("author")
+            is_left = is_housekeeping(whose, record.get("path")) or is_first_sight(whose, record.get("base"))
+            if str(record.get("id")) not in undone and not is_left:
                 return self._undo_decision(record) if kind == "fact" else None
         return None
 

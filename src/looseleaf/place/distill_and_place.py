@@ -209,7 +209,7 @@ class MemoryMaker:
         if not is_moved or all(line.record.get("kind") != "lost" for line in self._store.read(stream)):
             loss = loss_record(stream, [*head.through, head.last], [*now, None])
             self._store.append(JOURNAL, [loss])
-            self._note(told(loss))
+            self._note(told(loss, is_gone=stream not in self._store.streams()))
 
     def _place_or_keep(self, entry: Entry, through: Record | None = None) -> list[Placed]:
         """Place an entry; if a page of it is held, keep it until that page is settled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Invalid, Outdated, Refused
+from looseleaf.base.errors import Invalid, NotFound, Outdated, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import PROFILE, USER
 from looseleaf.base.values import KINDS
@@ -126,6 +126,9 @@ class Notebook:
             try:
                 found = sources_of(self._store, read_entry(self._store, entry))
                 said |= {trace.id: trace for trace in found}
+            except NotFound:
+                name = entry.rpartition("/")[2]
+                self._note(f"The entry {name} is gone from the log. `looseleaf check` says what to do.")
             except Refused as refused:
                 self._note(str(refused))
         return [self._read_source(name, said) for name in fact.sources]

@@ -220,10 +220,10 @@ def hash_of(messages: Sequence[Message]) -> str:
 PROMPTS_SCHEMA = "prompts.v1"
 
 FIRST, COMPACTED, COLD, ROOMIER = "first", "compacted", "long_ago", "more_room"
-CROWDED, ONCE = "crowded", "no_room"
+CROWDED, ONCE, LOST = "crowded", "no_room", "lost"
 """Why a beginning was rendered: there was none; a compaction; no cache can still hold the last one; there is much
 more room than before; it left too little for talk, and there was nothing to compact; only for one prompt, because
-there is less room."""
+there is less room; the journal lost a version of a page that it showed."""
 
 Ref = tuple[str, int, int]
 """The id of a record, and its place in the log."""

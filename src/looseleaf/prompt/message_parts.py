@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 _TOP = (*CHARTER, PROFILE)
 
 
+class VersionLost(Exception):
+    """The journal no longer has the version of a page that was shown, so what changed since cannot be told."""
+
+
 class ChangeTracker:
     """Remembers what was shown of each page, to report what is new."""
 
@@ -76,7 +80,7 @@ class ChangeTracker:
         """Return the change to report now; `last` is the record of the last prompt.
 
         Not between a call and its result: providers accept no message there. A request that no prompt has shown yet
-        comes after the change, so that the prompt ends with its subject.
+        comes after the change, so that the prompt ends with its subject. VersionLost: the journal lost what was shown.
         """
         position = self._pages.absorb.heads.position
         if self._looked == position or _is_calling(window.traces):
@@ -93,6 +97,8 @@ class ChangeTracker:
                 was, before_it = self._texts.get(path, ("", None))
                 if was != seen.get(path, ""):
                     before_it = self._rebuild_text(path, seen.get(path, ""))
+                    if before_it is None and seen.get(path):
+                        raise VersionLost(path)
                 elsewhere = self._gather.facts_elsewhere() if path == PROFILE else ()
                 is_doubted = path == PROFILE and not self._gather.trusts
                 own = slot_forms.diff_page(before_it, text, foreign, word, elsewhere, is_doubted=is_doubted)
@@ -160,6 +166,8 @@ class ChangeTracker:
                 continue  # broken at that time
             if _hash_state(told) == revision:
                 return told
+        if revision not in ("", _hash_state({})):
+            raise VersionLost(STATE)
         return {}
 
 

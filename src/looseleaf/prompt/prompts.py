@@ -20,6 +20,7 @@ from looseleaf.prompt.manifest import (
     COMPACTED,
     CROWDED,
     FIRST,
+    LOST,
     ONCE,
     ROOMIER,
     Epoch,
@@ -28,7 +29,7 @@ from looseleaf.prompt.manifest import (
     Prompt,
     hash_of,
 )
-from looseleaf.prompt.message_parts import ChangeTracker, PromptParts
+from looseleaf.prompt.message_parts import ChangeTracker, PromptParts, VersionLost
 from looseleaf.prompt.prompt_log import CurrentEpoch, Overtaken, PromptLog, task_message
 from looseleaf.prompt.slot_forms import SHOWN, is_said, plain
 from looseleaf.prompt.snapshot import SlotReader, items_of
@@ -187,7 +188,10 @@ class Prompts:
         self._current.load()
         why = self._find_reason(asked, window)
         if why is None:
-            prompt = self._continue_epoch(asked, window)
+            try:
+                prompt = self._continue_epoch(asked, window)
+            except VersionLost:
+                return self._begin_epoch(asked, window, LOST, may_compact=may_compact)
             if prompt is not None:
                 return prompt
             if may_compact and (room := self._measure_talk_room(asked)):

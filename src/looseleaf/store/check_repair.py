@@ -37,6 +37,7 @@ _MANY = 1000
 
 ENTRIES = "log/entries"
 ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_summary.v1"}
+MISSING_FILE = "this file of the entry is missing"
 
 
 def check_log(root: Root, segments: Segments, ends: Ends) -> Iterator[Problem]:
@@ -58,9 +59,12 @@ def check_log(root: Root, segments: Segments, ends: Ends) -> Iterator[Problem]:
     for stream in ends.streams():
         if stream not in streams:
             yield from check_ends(ends, segments, stream)
-    yield from map(problem_of, unaccepted(segments))
+    losses = unaccepted(segments)
+    for loss in losses:
+        yield problem_of(loss, is_gone=not segments.has_stream(str(loss["stream"])))
+    known = {*streams, *ends.streams(), *(str(loss["stream"]) for loss in losses)}
     for name in _list_names(root, "log/traces", found):
-        if f"traces/{name}" not in streams:
+        if f"traces/{name}" not in known and not _is_empty_folder(root, f"log/traces/{name}"):
             yield Problem(f"log/traces/{name}", None, "this is not an agent's log, so it is not read", "note")
     yield from _check_bodies(root)
     yield from _check_entries(root)
@@ -89,6 +93,14 @@ def _list_names(root: Root, folder: str, found: list[Problem]) -> list[str]:
     except OSError as error:
         found.append(_problem_of(folder, error))
         return []
+
+
+def _is_empty_folder(root: Root, path: str) -> bool:
+    """True for a folder without anything, as it is left of an agent whose log is gone."""
+    try:
+        return not root.names(path)
+    except OSError:
+        return False
 
 
 def _problem_of(path: str, error: OSError | Refused) -> Problem:
@@ -208,6 +220,8 @@ def _check_bodies(root: Root) -> Iterator[Problem]:
 
 
 def _check_entries(root: Root) -> Iterator[Problem]:
+    from looseleaf.store.losses import TO_DO
+
     found: list[Problem] = []
     for topic in _list_names(root, ENTRIES, found):
         for entry in _list_names(root, f"{ENTRIES}/{topic}", found):
@@ -219,7 +233,7 @@ def _check_entries(root: Root) -> Iterator[Problem]:
                     yield Problem(path, None, str(refused))
                     continue
                 if data is None:
-                    yield Problem(path, None, "this file of the entry is missing")
+                    yield Problem(path, None, f"{MISSING_FILE}. {TO_DO.removesuffix('.')}")
                 elif schema is not None:
                     yield from _check_schema(path, data, schema)
     yield from found

@@ -288,7 +288,7 @@ class FileStore:
         loss = find_loss(self._ends, self._segments, stream, points)
         if loss is not None:
             self._losses.append(loss)
-            self._on_loss(told(loss))
+            self._on_loss(told(loss, is_gone=not self._segments.has_stream(stream)))
 
     def sum(self, stream: str, position: Position) -> str | None:
         """Return the checksum of a stream up to a place."""
@@ -313,7 +313,7 @@ class FileStore:
     def _accept_losses(self, *, is_mended: bool) -> list[str]:
         """Take the streams as they are now, by a person's wish; return a sentence for each that had lost something.
         `is_mended`: damage was, which explains other checksums."""
-        from looseleaf.store.losses import acceptance, check_ends, unaccepted
+        from looseleaf.store.losses import AS_IT_IS, acceptance, check_ends, unaccepted
 
         if self._losses:
             self._journal_losses()
@@ -331,7 +331,7 @@ class FileStore:
             except (OSError, Refused):
                 continue  # unreadable: reported as not repaired
             self._ends.adopt(stream)
-        return [f"{path}: what is missing is accepted; the log counts as it is now" for path in sorted(paths)]
+        return [f"{path}: {AS_IT_IS}" for path in sorted(paths)]
 
     def read(
         self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.values import START, Position, Problem
 from looseleaf.store import JOURNAL, JOURNAL_SCHEMA
@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.store.ends import Ends, Point
+    from looseleaf.store.protocol import Store
     from looseleaf.store.streams import Segments
 
 BACK, ACCEPTED = "back", "accepted"
+AS_IT_IS = "what is missing is accepted; the log counts as it is now"
+
+TO_DO = "Put a copy of the file back, from an export or a backup, or accept the loss with `looseleaf repair`."
+"""What a person can do about a loss; the end of each sentence on one."""
 
 
 def find_loss(ends: Ends, segments: Segments, stream: str, points: Sequence[Point]) -> Record | None:
@@ -80,8 +85,9 @@ def _time_of(name: Any) -> float | None:
     return time_of(name) if isinstance(name, str) and is_id(name) else None
 
 
-def told(loss: Record) -> str:
-    """Return what is missing, in words, and what to do."""
+def told(loss: Record, *, is_gone: bool = False) -> str:
+    """Return what is missing, in words, and what to do. `is_gone`: nothing of the log is there."""
+    how = "is gone" if is_gone else "went back"
     missing, since, until = (loss.get(name) for name in ("missing", "since", "until"))
     many = (
         f"{missing} record{'s are' if missing != 1 else ' is'}" if isinstance(missing, int) else "records are"
@@ -91,13 +97,13 @@ def told(loss: Record) -> str:
     said = "" if not when else f", recorded {'between' if ' and ' in when else 'until'} {when}"
     path = stream_files(str(loss["stream"]))[0]
     return (
-        f"{path} went back: {many} missing{said}. What was learned from {them} stays, and "
-        "what is said from now on is kept. Put a copy of the file back, or accept the loss with `looseleaf repair`."
+        f"{path} {how}: {many} missing{said}. What was learned from {them} stays, and "
+        f"what is said from now on is kept. {TO_DO}"
     )
 
 
-def problem_of(loss: Record) -> Problem:
-    path, _, message = told(loss).partition(" ")
+def problem_of(loss: Record, *, is_gone: bool = False) -> Problem:
+    path, _, message = told(loss, is_gone=is_gone).partition(" ")
     return Problem(path, None, f"this log {message.removesuffix('.')}")
 
 
@@ -119,7 +125,7 @@ def check_ends(ends: Ends, segments: Segments, stream: str, *, is_damaged: bool 
         return  # a forget or a repair came between; or the segment is named already
     loss = find_loss(ends, segments, stream, points) if not ends.agrees(stream, points[-1]) else None
     if loss is not None:
-        yield problem_of(loss)
+        yield problem_of(loss, is_gone=not segments.has_stream(stream))
     elif ends.agrees(stream, points[-1]) and not is_damaged:
         first = next(each for each in points if not _agrees_wholly(ends, stream, each))
         where = f"before byte {first.position.offset:,} of segment {first.position.segment}"
@@ -131,7 +137,7 @@ def is_journaled(segments: Segments, loss: Record) -> bool:
     """True if the journal has a loss already, or if the log was put back meanwhile."""
     key = [loss["stream"], loss["was"]]
     known = ([line.record.get("stream"), line.record.get("was")] for line in segments.read_back(JOURNAL))
-    return _is_made_good(segments, loss) or key in known
+    return is_made_good(segments, loss) or key in known
 
 
 def unaccepted(segments: Segments) -> list[Record]:
@@ -147,18 +153,34 @@ def unaccepted(segments: Segments) -> list[Record]:
         elif record.get("kind") == ACCEPTED:
             for name in record.get("losses", ()):
                 found.pop(str(name), None)
-    return [record for record in found.values() if not _is_made_good(segments, record)]
+    return [record for record in found.values() if not is_made_good(segments, record)]
 
 
-def _is_made_good(segments: Segments, record: Record) -> bool:
+def is_made_good(segments: Segments | Store, record: Record) -> bool:
+    """True if the log was put back: the last record that was remembered is in its place again."""
     try:
         segment, offset, last = record["was"]
         line = segments.line_before(str(record["stream"]), Position(int(segment), int(offset)))
     except (KeyError, TypeError, ValueError):
         return False
+    except NotFound:
+        return True  # there is no such stream
     return line is not None and line.get("id") == last
 
 
-def acceptance(losses: Sequence[Record]) -> Record:
+def lost_place(store: Store, stream: str, place: Position, last: object) -> Record | None:
+    """Return the loss of a stream that was read up to a place, if the record before it (None: any) is not there any
+    more, and repair did not move it. Where it is there, this reads one line."""
+    before = store.line_before(stream, place) if place.offset else {}
+    if before is not None and (last is None or before.get("id") in (None, last)):
+        return None
+    records = [(line.record.get("id"), line.record.get("kind")) for line in store.read(stream)]
+    if any(name == last for name, _ in records) and any(kind == "lost" for _, kind in records):
+        return None
+    return loss_record(stream, [*place, last], [*START, None])
+
+
+def acceptance(losses: Sequence[Record], **more: Sequence[str]) -> Record:
+    """Return the record by which a person accepts these losses; `more` of other kinds, by their names."""
     record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": time.time(), "kind": ACCEPTED}
-    return record | {"losses": [each["id"] for each in losses]}
+    return record | {"losses": [each["id"] for each in losses]} | more

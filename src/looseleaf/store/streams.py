@@ -98,9 +98,10 @@ class Segments:
         agents = {name.removesuffix(".jsonl") for name in files} | {*self._list_names("log/prompts/archive")}
         prompts = (f"prompts/{agent}" for agent in sorted(agents))
         found = ("journal", "calls", TOMBSTONES, IMPORTS, *traces, *prompts)
-        return [stream for stream in found if self._has_stream(stream)]
+        return [stream for stream in found if self.has_stream(stream)]
 
-    def _has_stream(self, stream: str) -> bool:
+    def has_stream(self, stream: str) -> bool:
+        """True if anything of a stream is there."""
         try:
             path, archive = stream_files(stream)
         except Refused:

@@ -12,6 +12,7 @@ from itertools import chain
 
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.paths import IMPORTER
+from looseleaf.facts.known_facts import count_uncompared, told_uncompared
 from looseleaf.log.recorder import KEY, imported, stream_of
 from looseleaf.store import records as codec
 from looseleaf.transfer.import_ledger import (
@@ -99,6 +100,9 @@ class Import:
         self._is_dry = dry_run
         self._origin = None if mine else f"import:{format_}"
         self._recorder = memory.parts.conversation.recorder
+        lost, _ = count_uncompared(self._store)
+        if lost:
+            raise Refused(f"Nothing was imported: {told_uncompared(lost)}")
         self._hashes = Hashes(self._read_key())
         self._ledger = ImportLedger(self._store)
         self._forgotten = ForgottenFilter(self._store, memory.parts.redact)

@@ -294,6 +294,8 @@ def _entry_of(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
         return None, None
     try:
         entry = memory.talk.entry(fact.entry_id)
+    except NotFound:
+        return None, None  # who reads its words says so
     except Refused as refused:
         memory.notes.append(str(refused))
         return None, None

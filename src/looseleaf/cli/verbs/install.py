@@ -92,12 +92,15 @@ def _plan_part(plan: Plan, agent: CodingAgent, part: str, command: list[str]) ->
 def _memory_to_make(options: CliOptions) -> str | None:
     """Return the memory that the hooks would look for and not find; of a user's settings, the one at home: they are for
     every project."""
-    from looseleaf.pages.folder import find, is_memory
+    from looseleaf.pages.folder import find, is_memory, refuse_lost_log
 
     path = os.path.abspath(options.memory) if options.memory else find()
     if not (options.memory or options.project or os.environ.get("LOOSELEAF_HOME")):
         path = os.path.join(os.path.expanduser("~"), ".looseleaf")
-    return None if is_memory(path) else path
+    if is_memory(path):
+        return None
+    refuse_lost_log(path)
+    return path
 
 
 def _short(path: str) -> str:

@@ -230,10 +230,11 @@ def _day(ts: float | None) -> str:
 def init(options: CliOptions) -> int:
     from shlex import quote
 
-    from looseleaf.pages.folder import has_pages
+    from looseleaf.pages.folder import has_lost_log, has_pages
     from looseleaf.pages.folder import init as make
 
     path = first_path(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
+    has_lost = has_lost_log(path)
     made = make(path)
     options.done = "the memory is made; "
     if options.json:
@@ -245,6 +246,8 @@ def init(options: CliOptions) -> int:
             ".gitignore there keeps log/, views/ and review/ out of git; the pages, with your words, go in.\n"
             f"To keep all of it out: echo '*' > {plain(quote(os.path.join(path, '.gitignore')))}"
         )
+        if has_lost:
+            print(_WITHOUT_LOG)
         if has_pages(path):
             print(_NOT_YOURS.format(_memory_option(path)))
         next_step(options, _BEGIN.format(_memory_option(path)))
@@ -258,6 +261,11 @@ _BEGIN = (
     '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf{0} setup` connects coding agents.'
 )
 
+
+_WITHOUT_LOG = (
+    "It was a memory, and log/ was gone: the new log begins without what was said, who changed what, and the marks of\n"
+    "what was forgotten (an import can bring that back). If you find a copy of log/, put it in the place of this one."
+)
 
 _NOT_YOURS = (
     "Pages were there before: their facts count as inferred, because no journal says who wrote them.\n"

@@ -166,6 +166,7 @@ _EPOCHS = {
     "long_ago": "since the talk was taken up again",
     "more_room": "since there was much more room",
     "crowded": "since the old one left too little room for talk",
+    "lost": "since the journal lost what the old one had shown",
     "no_room": "for this prompt only, there is less room",
 }
 """A manifest's `epoch` in words: since when its beginning is unchanged."""

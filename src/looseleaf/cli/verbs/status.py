@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from looseleaf.base.values import Receipt
+    from looseleaf.base.values import Receipt, Record
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
     from looseleaf.models.costs import Ceiling, Spent
@@ -291,6 +291,7 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "unexplained": len(memory.review.unexplained()) if absorb.heads.has_unknown else 0,
         "gone": last_deleted(memory.parts.pages.history.back()),
         "held": [held.to_dict() for _, held in sorted(absorb.held.items())],
+        "lost": list(map(_loss_dict, absorb.losses())),
         "waiting": len(memory.parts.known.waiting()),
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
@@ -298,11 +299,22 @@ def _read_status(memory: Memory) -> dict[str, Any]:
     return found | {"next": _next_step(found)}
 
 
+def _loss_dict(loss: Record) -> dict[str, Any]:
+    from looseleaf.store.streams import stream_files
+
+    return {"log": stream_files(str(loss["stream"]))[0]} | {name: loss.get(name) for name in _OF_LOSS}
+
+
+_OF_LOSS = ("missing", "since", "until")
+
+
 def _next_step(found: dict[str, Any]) -> str:
     if found["gone"]:
         return told(found["gone"])
     if found["held"]:
         return "`looseleaf settle` shows the files that are held, and asks what to do with each."
+    if found["lost"]:
+        return "put the log back from an export or a backup, or accept the loss with `looseleaf repair`."
     if found["waiting"]:
         return "`looseleaf review` goes through the facts that wait for your yes."
     if found["unexplained"]:
@@ -331,7 +343,7 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     if session:
         turns = f"{session['turns']:,} turn{'s' * (session['turns'] != 1)}"
         yield f"  session  {when(session['last_ts'])}, {turns}: {clipped(session['opening'])}"
-    else:
+    elif not any(loss["log"].startswith(f"log/traces/{found['agent']}/") for loss in found["lost"]):
         yield f"  session  {plain(found['agent'])} has said nothing yet"
     if found["others"]:
         yield f"  others   {plain(', '.join(found['others']))}"
@@ -343,6 +355,14 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     if found["gone"]:
         facts = sum(found["gone"].values())
         yield f"  gone     {plain(', '.join(found['gone']))}, deleted outside, with {facts:,} fact{'s' * (facts != 1)}"
+    for loss in found["lost"]:
+        count = (
+            "records"
+            if loss["missing"] is None
+            else f"{loss['missing']:,} record{'s' * (loss['missing'] != 1)}"
+        )
+        is_gone = not os.path.lexists(os.path.join(found["memory"], loss["log"]))
+        yield f"  lost     {count} of {plain(loss['log'])}{', which is gone' * is_gone}"
     if found["held"]:
         named = f"{plain(found['held'][0]['path'])}{', …' * (len(found['held']) > 1)}"
         it = "it" if len(found["held"]) == 1 else "them"
