@@ -42,6 +42,9 @@ for; the program's own; and `agent:<name>`."""
 BACK = "back"
 """The kind of a record that says what a stream lost, and from where on it has other records (FORMAT §4.5)."""
 
+GONE, FOUND = "gone", "found"
+"""The kinds of records on pages that vanished together, and on those of them that are there again (FORMAT §5.6)."""
+
 TRACES = "traces/"
 
 OBEYED = "the user said to forget it"
@@ -75,6 +78,17 @@ def fold(heads: dict[str, Head], record: Record) -> None:
         head = heads.get(str(path))
         if head is not None and head.edit == record.get("edit"):
             heads[str(path)] = Head(head.base, None, head.sha256)
+
+
+def fold_gone(gone: set[str], record: Record) -> None:
+    """Add one journal record to the pages that vanished together. Each is held until it is back, or settled."""
+    kind, paths = record.get("kind"), record.get("paths")
+    if kind == "edit":
+        gone.discard(str(record.get("path")))
+    elif kind == GONE and isinstance(paths, list):
+        gone.update(map(str, paths))
+    elif kind == FOUND and isinstance(paths, list):
+        gone.difference_update(map(str, paths))
 
 
 @frozen

@@ -20,6 +20,8 @@ from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
 from looseleaf.base.values import START, Position, sha256
 from looseleaf.log.journal import (
     EXTERNAL,
+    FOUND,
+    GONE,
     NO_MARK,
     NO_PAGE,
     UNKNOWN,
@@ -27,11 +29,12 @@ from looseleaf.log.journal import (
     Head,
     fold,
     fold_agents,
+    fold_gone,
     make_edit,
     record_of,
     refuse_unknown,
 )
-from looseleaf.store import COPIES, JOURNAL, records
+from looseleaf.store import COPIES, JOURNAL, JOURNAL_SCHEMA, records
 from looseleaf.store.disk import Threads
 
 TYPE_CHECKING = False
@@ -73,6 +76,9 @@ _LOOK_AGAIN = 0.02
 
 _AT_ONCE = 64
 """Pages absorbed before the lock is released: after a large checkout there are thousands."""
+
+_PATHS_PER_RECORD = 1000
+"""Paths in a record of the journal: a line stays short enough to be read at once."""
 
 _NAMED = 3
 """Pages that a note names."""
@@ -143,7 +149,7 @@ class Heads:
         self.has_unknown = False
         """True if there was an edit of an unknown author."""
         self.gone: set[str] = set()
-        """Pages that vanished all at once: held until each is back, or settled."""
+        """Pages that vanished together: held until each is back, or settled."""
         self.later: dict[str, None] = {}
         """Entries that wait for a held page, in order of arrival."""
         self.position = START
@@ -185,7 +191,7 @@ class Heads:
 
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
-        self.holes, self._before, self.seen, self.later = 0, {}, {}, {}
+        self.holes, self._before, self.seen, self.gone, self.later = 0, {}, {}, set(), {}
         self.is_proven = self.has_unknown = False
 
     def belong(self) -> bool:
@@ -210,6 +216,7 @@ class Heads:
         refuse_unknown(record)
         fold(self.pages, record)
         fold_agents(self.agents, record, position)
+        fold_gone(self.gone, record)
         self.holes += record.get("kind") == "lost"
         self.has_unknown = self.has_unknown or record.get("author") == UNKNOWN
         if record.get("kind") == "placed":
@@ -219,7 +226,6 @@ class Heads:
         if isinstance(path, str):
             self.marks.pop(path, None)
             self.seen.pop(path, None)
-            self.gone.discard(path)
             self._before[path] = self.holes
         self.last = record.get("id")
         self.unsaved += 1
@@ -258,10 +264,6 @@ class Heads:
         if stat is not None and is_settled and not self.has_seen(stat):
             self.marks[stat.path] = _MARK % stat.mark
             self.unsaved += _SAVE_EVERY
-
-    def hold_gone(self, paths: Iterable[str]) -> None:
-        self.gone.update(paths)
-        self.unsaved += max(_SAVE_EVERY, len(self.pages))
 
     def has_seen(self, stat: Stat) -> bool:
         """True if a file looks as it did when it was its head."""
@@ -335,6 +337,8 @@ class _Watch:
         self._quiet = policy.quiet_seconds
         self._first: dict[str, float] = {}
         self._since: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+        self.has_counted = False
+        """True once the pages that are gone were counted, to tell what a person deleted from what vanished."""
 
     def doubts(self, path: str, document: Document | None, stat: Stat | None, head: Head) -> bool:
         """True if the file may be half saved. `stat` was taken after `document` was read, so it is at least as new."""
@@ -369,7 +373,6 @@ class OutsideEdits:
         """The pages found by the last look at all folders."""
         self._threads = Threads()
         self._loaded = False
-        self._there = ""
 
     @property
     def threads(self) -> AbstractContextManager[object]:
@@ -441,10 +444,27 @@ class OutsideEdits:
         """Hold the pages that vanished together and are not back; return them."""
         from looseleaf.pages.held import Held
 
-        self.heads.gone.difference_update(found)
-        left = {path for path in self.heads.gone if self.heads.get(path).sha256 is not None}
+        left = {path for path in self.heads.gone if self.heads.get(path).sha256 is not None}.difference(found)
         self.held |= {path: Held(path, "gone") for path in left}
+        if not self.heads.gone.isdisjoint(found):
+            with self._store.lock():
+                self.heads.catch_up()
+                self.note_found(found)
         return left
+
+    def note_found(self, paths: Iterable[str]) -> None:
+        """Journal, under the lock, that these pages are there again, as far as they had vanished."""
+        self._journal_paths(FOUND, self.heads.gone.intersection(paths))
+
+    def _journal_paths(self, kind: str, paths: Iterable[str]) -> None:
+        from looseleaf.base.ids import new_id, now
+
+        left = sorted(paths)
+        for begin in range(0, len(left), _PATHS_PER_RECORD):
+            record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": now(), "kind": kind}
+            record["paths"] = left[begin : begin + _PATHS_PER_RECORD]
+            self._store.append(JOURNAL, [record])
+        self.heads.catch_up()
 
     def is_current(self) -> bool:
         """True if no page was changed outside, as far as a look without the lock can tell. Journals nothing."""
@@ -545,8 +565,6 @@ class OutsideEdits:
         from looseleaf.pages.held import Held, why_held
 
         if document is None:
-            if path not in self.heads.gone and self._are_all_gone():
-                self.heads.hold_gone(self._known_paths(("", *DRAWERS)))
             held = Held(path, "gone") if path in self.heads.gone else None
         else:
             held = why_held(path, document.data, lambda: self.head_bytes(path))
@@ -554,13 +572,14 @@ class OutsideEdits:
             self.held[path] = held
         return held is not None
 
-    def _are_all_gone(self) -> bool:
-        """True if there was more than one page, and none is left."""
-        if self._there and self._is_there(self._there):  # found the last time: many others may be gone
-            return False
+    def _find_gone(self) -> list[str]:
+        """Return the pages that are gone now, if they are so many that they vanished together."""
+        from looseleaf.pages.held import vanished_together
+
         known = list(self._known_paths(("", *DRAWERS)))
-        self._there = next((path for path in known if self._is_there(path)), "")
-        return len(known) > 1 and not self._there
+        there = {stat.path for folder in ("", *DRAWERS) for stat in self._store.list(folder)}
+        gone = [path for path in known if path not in there and not self._is_there(path)]
+        return gone if vanished_together(len(gone), len(known)) else []
 
     def _is_there(self, path: str) -> bool:
         try:
@@ -619,6 +638,9 @@ class OutsideEdits:
         if not self.heads.belong():
             self.heads.load()
             return False  # the journal was rewritten meanwhile: read its heads first
+        if document is None and path not in self.heads.gone and not watch.has_counted:
+            watch.has_counted = True
+            self._journal_paths(GONE, self._find_gone())
         if self.hold(path, document):
             return True
         author, reason = self.heads.author(path)
@@ -678,7 +700,8 @@ class OutsideEdits:
             if (document.sha256 if document else None) == head.sha256:
                 break
             if not watch.doubts(path, document, stat, head):
-                if self.is_copy(path) or self.hold(path, document):
+                has_vanished = document is None and path in self._find_gone()
+                if has_vanished or self.is_copy(path) or self.hold(path, document):
                     return self.head_bytes(path)
                 break  # saved since: the next read journals it
             if watch.is_over(path):
