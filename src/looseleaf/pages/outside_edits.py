@@ -731,6 +731,18 @@ class OutsideEdits:
             return text
         return History(self._store).rebuild(path, head.sha256)
 
+    def held_pages(self) -> list[str]:
+        """Return the held pages of which it is known how the program left them: what they become is a person's edit."""
+        pages = (path for path in self.held if self.heads.get(path).sha256 is not None)
+        return [path for path in pages if self.heads.author(path)[0] == EXTERNAL]
+
+    def keep_copies(self, paths: Iterable[str]) -> None:
+        """Keep copies of the heads of these pages again, after a forgetting removed them with all views."""
+        self.know()
+        for path in paths:
+            self.keep_copy(path, self.head_bytes(path))
+        self._texts = None
+
     def keep_copy(self, path: str, data: bytes | None) -> None:
         """Keep a copy of a page's head: to tell whose the next outside change is, and to diff it without replaying the
         journal."""
