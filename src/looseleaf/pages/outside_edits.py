@@ -640,7 +640,7 @@ class OutsideEdits:
             return False  # the journal was rewritten meanwhile: read its heads first
         if document is None and path not in self.heads.gone and not watch.has_counted:
             watch.has_counted = True
-            self._journal_paths(GONE, self._find_gone())
+            self._journal_paths(GONE, set(self._find_gone()) - self.heads.gone)
         if self.hold(path, document):
             return True
         author, reason = self.heads.author(path)
@@ -700,8 +700,8 @@ class OutsideEdits:
             if (document.sha256 if document else None) == head.sha256:
                 break
             if not watch.doubts(path, document, stat, head):
-                has_vanished = document is None and path in self._find_gone()
-                if has_vanished or self.is_copy(path) or self.hold(path, document):
+                is_held = self.is_copy(path) or self.hold(path, document)
+                if is_held or (document is None and path in self._find_gone()):
                     return self.head_bytes(path)
                 break  # saved since: the next read journals it
             if watch.is_over(path):
