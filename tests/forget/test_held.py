@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,3 +123,39 @@ def test_words_across_two_lines_of_a_copy_are_refused(memory: Memory) -> None:
     memory.review.settle(COPY, "keep")
     assert memory.forget(match="winding road").probe
     assert words_in(memory, b"winding") == []
+
+
+@pytest.mark.parametrize("word", ["wanderer", "Lyon"])
+@pytest.mark.parametrize("way", ["conflict", "emptied", "gone"])
+@pytest.mark.parametrize("is_other", [True, False])
+def test_what_a_person_makes_of_a_held_page_after_a_forget_is_the_person_s(
+    memory: Memory, word: str, way: str, is_other: bool
+) -> None:
+    if way == "gone":
+        for path in memory.pages.list():
+            file_of(memory, path).unlink()
+    else:
+        file_of(memory).write_text(CONFLICT if way == "conflict" else "")
+    memory.forget(match=word)
+    assert "facts/cars.md" in [held.path for held in memory.review.held()]
+    file_of(memory).write_text("# Cars\n\n- Color: green\n")
+    if is_other:
+        with Memory(memory.path, policy=POLICY) as other:
+            (edit,) = other.pages.absorb()
+    else:
+        (edit,) = memory.pages.absorb()
+    assert (edit.path, edit.author) == ("facts/cars.md", "external")
+    assert [(fact.object, fact.level) for fact in memory.facts(topic="cars")] == [("green", "confirmed")]
+    assert "inferred" not in str(memory.notes)
+
+
+def test_a_held_page_of_which_nothing_was_proven_is_not_proven_by_a_forget(memory: Memory) -> None:
+    file_of(memory).write_text(CONFLICT)
+    assert len(memory.review.held()) == 1
+    memory.close()
+    shutil.rmtree(file_of(memory, "views"))
+    with Memory(memory.path, policy=POLICY) as other:
+        other.forget(match="Lyon")
+        file_of(memory).write_text("# Cars\n\n- Color: green\n")
+        (edit,) = other.pages.absorb()
+        assert edit.author == "unknown"

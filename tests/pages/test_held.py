@@ -285,7 +285,7 @@ def test_a_page_that_is_deleted_is_deleted(memory: Memory) -> None:
 def test_many_pages_that_are_deleted_are_looked_for_once_each(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(30):
+    for number in range(60):
         memory.pages.edit(f"facts/{number}.md", "- A: b\n", reason="a page")
     for number in range(30):
         file_of(memory, f"facts/{number}.md").unlink()

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from looseleaf import Memory
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Position
 from looseleaf.store import records as codec
@@ -105,6 +106,33 @@ def test_an_older_copy_is_told_though_new_records_made_it_longer_than_before(tmp
     assert file.stat().st_size > size
     assert "10 records are missing" in told(tmp_path)[0]
     assert "10 records are missing" in errors(tmp_path)[0]
+
+
+def test_what_was_remembered_before_a_forgetting_is_no_loss_when_older_views_are_put_back(
+    place: Path,
+) -> None:
+    def talk(word: str) -> None:
+        with Memory(place / "memory") as memory:
+            memory.record(user=f"My {word} is called Nightingale.")
+            memory.record(user=f"I like my {word}.")
+            memory.distill()
+
+    talk("boat")
+    shutil.copytree(place / "memory/views", place / "older")
+    shutil.copytree(place / "memory/log", place / "log")
+    with Memory(place / "memory") as memory:
+        assert memory.forget(match="Nightingale").id
+    talk("horse")
+    shutil.copytree(place / "memory/views", place / "newer")
+    shutil.rmtree(place / "memory/views")
+    shutil.copytree(place / "older", place / "memory/views")
+    with Memory(place / "memory") as memory:
+        assert memory.notes == []
+        assert [str(each) for each in memory.check() if each.severity == "error"] == []
+    for name, kept in (("log", "log"), ("views", "newer")):  # but that the log went back is told
+        shutil.rmtree(place / f"memory/{name}")
+        shutil.copytree(place / kept, place / f"memory/{name}")
+    assert any("went back" in each for each in errors(place / "memory"))
 
 
 def test_another_text_of_the_same_length_is_found_by_check(tmp_path: Path) -> None:

@@ -207,12 +207,14 @@ def _apply_plan(
         switch.put(FILE, (before.data if before is not None else b"") + line)
         for path in switch.pages:
             parts.context.store.get(path)  # refuses a link or a folder in place of a page before any change
+        held = parts.pages.absorb.held_pages()
         parts.close_views()
         switch.commit(FILE)  # first: processes watch this file to know that they must read again
         parts.files.adopt_ends()
         parts.pages.absorb.heads.forget()
         for path, data in views.items():
             parts.context.store.view(path, data)
+        parts.pages.absorb.keep_copies(held)
 
 
 def _refuse_moved_line(parts: Needs, what: str) -> None:

@@ -418,6 +418,9 @@ class Replay:
             case "late":
                 path = str(record.get("path"))
                 self._copy_record({**record, "aside": []} if path in self.dirty else record)
+            case "gone" | "found":
+                paths = [path for path in record.get("paths", ()) if not self._cut.takes_page(str(path))]
+                self._copy_record(record if paths == record.get("paths") else {**record, "paths": paths})
             case _:
                 self._copy_record(record)
 

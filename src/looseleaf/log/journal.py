@@ -44,6 +44,8 @@ BACK = "back"
 
 ACCEPTED = "accepted"
 """The kind of a record by which a person accepts losses."""
+GONE, FOUND = "gone", "found"
+"""The kinds of records on pages that vanished together, and on those of them that are there again (FORMAT §5.6)."""
 
 TRACES = "traces/"
 
@@ -78,6 +80,17 @@ def fold(heads: dict[str, Head], record: Record) -> None:
         head = heads.get(str(path))
         if head is not None and head.edit == record.get("edit"):
             heads[str(path)] = Head(head.base, None, head.sha256)
+
+
+def fold_gone(gone: set[str], record: Record) -> None:
+    """Add one journal record to the pages that vanished together. Each is held until it is back, or settled."""
+    kind, paths = record.get("kind"), record.get("paths")
+    if kind == "edit":
+        gone.discard(str(record.get("path")))
+    elif kind == GONE and isinstance(paths, list):
+        gone.update(map(str, paths))
+    elif kind == FOUND and isinstance(paths, list):
+        gone.difference_update(map(str, paths))
 
 
 @frozen

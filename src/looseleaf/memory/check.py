@@ -26,7 +26,7 @@ from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import Mark
 from looseleaf.pages.folder import SETTINGS
 from looseleaf.pages.grammar import parse
-from looseleaf.pages.held import Held, copies_among, leftover_of, sure_original, why_held
+from looseleaf.pages.held import Held, copies_among, leftover_of, sure_original, vanished_together, why_held
 from looseleaf.pages.outside_edits import UNEXPLAINED, Heads
 from looseleaf.pages.settle import find_held, find_log_copies
 from looseleaf.state.file import next_step, parse_sound
@@ -312,11 +312,12 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
             if other != name:
                 yield Problem(path, None, f"some systems take this name for {other}")
     known = [path for path, head in sorted(heads.pages.items()) if head.sha256 is not None]
-    if len(known) > 1 and found.isdisjoint(known):
-        yield from (held_problem(Held(path, "gone")) for path in known)
-        return
-    for path in known:
-        if path not in found and path_fault(path) is None:
+    gone = [path for path in known if path not in found and path_fault(path) is None]
+    held = gone if vanished_together(len(gone), len(known)) else heads.gone
+    for path in gone:
+        if path in held:
+            yield held_problem(Held(path, "gone"))
+        else:
             yield Problem(path, None, "this page is gone; the next command journals that", "note")
 
 

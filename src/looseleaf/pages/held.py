@@ -48,7 +48,7 @@ class Held:
             "emptied": "was emptied",
             "conflict": f"has conflict markers, from line {self.line}",
             "cut": "is cut off in the middle of a line",
-            "gone": "is gone, and so is every other page",
+            "gone": "is gone, and so are most other pages",
             "copy": f"is a conflict copy of {self.of}",
         }[self.why]
 
@@ -100,6 +100,12 @@ def why_held(path: str, data: bytes, head: Callable[[], bytes | None]) -> Held |
         if first is not None:
             return Held(path, "conflict", first)
     return Held(path, "cut") if path != STATE and data[-1:] != b"\n" and _is_cut(data, head()) else None
+
+
+def vanished_together(gone: int, known: int) -> bool:
+    """True if so many of the known pages are gone at once that no person deleted them: all, or most, and more than one
+    or two. A folder that is not mounted, another branch, or a program that synchronizes takes many."""
+    return gone > 1 and (gone == known or (gone > 2 and 2 * gone > known))
 
 
 def find_markers(data: bytes) -> list[tuple[int, bytes]]:

@@ -22,6 +22,8 @@ from looseleaf.log.journal import (
     ACCEPTED,
     BACK,
     EXTERNAL,
+    FOUND,
+    GONE,
     NO_MARK,
     NO_PAGE,
     TRACES,
@@ -30,11 +32,12 @@ from looseleaf.log.journal import (
     Head,
     fold,
     fold_agents,
+    fold_gone,
     make_edit,
     record_of,
     refuse_unknown,
 )
-from looseleaf.store import COPIES, JOURNAL, records
+from looseleaf.store import COPIES, JOURNAL, JOURNAL_SCHEMA, records
 from looseleaf.store.disk import Threads
 
 TYPE_CHECKING = False
@@ -76,6 +79,9 @@ _LOOK_AGAIN = 0.02
 
 _AT_ONCE = 64
 """Pages absorbed before the lock is released: after a large checkout there are thousands."""
+
+_PATHS_PER_RECORD = 1000
+"""Paths in a record of the journal: a line stays short enough to be read at once."""
 
 _NAMED = 3
 """Pages that a note names."""
@@ -146,7 +152,7 @@ class Heads:
         self.has_unknown = False
         """True if there was an edit of an unknown author."""
         self.gone: set[str] = set()
-        """Pages that vanished all at once: held until each is back, or settled."""
+        """Pages that vanished together: held until each is back, or settled."""
         self.later: dict[str, None] = {}
         """Entries that wait for a held page, in order of arrival."""
         self.lost: dict[str, Record] = {}
@@ -191,7 +197,7 @@ class Heads:
 
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
-        self.holes, self._before, self.seen, self.later, self.lost = 0, {}, {}, {}, {}
+        self.holes, self._before, self.seen, self.gone, self.later, self.lost = 0, {}, {}, set(), {}, {}
         self.is_proven = self.has_unknown = False
 
     def belong(self) -> bool:
@@ -216,6 +222,7 @@ class Heads:
         refuse_unknown(record)
         fold(self.pages, record)
         fold_agents(self.agents, record, position)
+        fold_gone(self.gone, record)
         self.holes += record.get("kind") == "lost"
         self.has_unknown = self.has_unknown or record.get("author") == UNKNOWN
         if record.get("kind") == "placed":
@@ -230,7 +237,6 @@ class Heads:
         if isinstance(path, str):
             self.marks.pop(path, None)
             self.seen.pop(path, None)
-            self.gone.discard(path)
             self._before[path] = self.holes
         self.last = record.get("id")
         self.unsaved += 1
@@ -269,10 +275,6 @@ class Heads:
         if stat is not None and is_settled and not self.has_seen(stat):
             self.marks[stat.path] = _MARK % stat.mark
             self.unsaved += _SAVE_EVERY
-
-    def hold_gone(self, paths: Iterable[str]) -> None:
-        self.gone.update(paths)
-        self.unsaved += max(_SAVE_EVERY, len(self.pages))
 
     def has_seen(self, stat: Stat) -> bool:
         """True if a file looks as it did when it was its head."""
@@ -348,6 +350,8 @@ class _Watch:
         self._quiet = policy.quiet_seconds
         self._first: dict[str, float] = {}
         self._since: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+        self.has_counted = False
+        """True once the pages that are gone were counted, to tell what a person deleted from what vanished."""
 
     def doubts(self, path: str, document: Document | None, stat: Stat | None, head: Head) -> bool:
         """True if the file may be half saved. `stat` was taken after `document` was read, so it is at least as new."""
@@ -382,7 +386,6 @@ class OutsideEdits:
         """The pages found by the last look at all folders."""
         self._threads = Threads()
         self._loaded = False
-        self._there = ""
 
     @property
     def threads(self) -> AbstractContextManager[object]:
@@ -472,10 +475,27 @@ class OutsideEdits:
         """Hold the pages that vanished together and are not back; return them."""
         from looseleaf.pages.held import Held
 
-        self.heads.gone.difference_update(found)
-        left = {path for path in self.heads.gone if self.heads.get(path).sha256 is not None}
+        left = {path for path in self.heads.gone if self.heads.get(path).sha256 is not None}.difference(found)
         self.held |= {path: Held(path, "gone") for path in left}
+        if not self.heads.gone.isdisjoint(found):
+            with self._store.lock():
+                self.heads.catch_up()
+                self.note_found(found)
         return left
+
+    def note_found(self, paths: Iterable[str]) -> None:
+        """Journal, under the lock, that these pages are there again, as far as they had vanished."""
+        self._journal_paths(FOUND, self.heads.gone.intersection(paths))
+
+    def _journal_paths(self, kind: str, paths: Iterable[str]) -> None:
+        from looseleaf.base.ids import new_id, now
+
+        left = sorted(paths)
+        for begin in range(0, len(left), _PATHS_PER_RECORD):
+            record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": now(), "kind": kind}
+            record["paths"] = left[begin : begin + _PATHS_PER_RECORD]
+            self._store.append(JOURNAL, [record])
+        self.heads.catch_up()
 
     def is_current(self) -> bool:
         """True if no page was changed outside, as far as a look without the lock can tell. Journals nothing."""
@@ -576,8 +596,6 @@ class OutsideEdits:
         from looseleaf.pages.held import Held, why_held
 
         if document is None:
-            if path not in self.heads.gone and self._are_all_gone():
-                self.heads.hold_gone(self._known_paths(("", *DRAWERS)))
             held = Held(path, "gone") if path in self.heads.gone else None
         else:
             held = why_held(path, document.data, lambda: self.head_bytes(path))
@@ -585,13 +603,14 @@ class OutsideEdits:
             self.held[path] = held
         return held is not None
 
-    def _are_all_gone(self) -> bool:
-        """True if there was more than one page, and none is left."""
-        if self._there and self._is_there(self._there):  # found the last time: many others may be gone
-            return False
+    def _find_gone(self) -> list[str]:
+        """Return the pages that are gone now, if they are so many that they vanished together."""
+        from looseleaf.pages.held import vanished_together
+
         known = list(self._known_paths(("", *DRAWERS)))
-        self._there = next((path for path in known if self._is_there(path)), "")
-        return len(known) > 1 and not self._there
+        there = {stat.path for folder in ("", *DRAWERS) for stat in self._store.list(folder)}
+        gone = [path for path in known if path not in there and not self._is_there(path)]
+        return gone if vanished_together(len(gone), len(known)) else []
 
     def _is_there(self, path: str) -> bool:
         try:
@@ -650,6 +669,9 @@ class OutsideEdits:
         if not self.heads.belong():
             self.heads.load()
             return False  # the journal was rewritten meanwhile: read its heads first
+        if document is None and path not in self.heads.gone and not watch.has_counted:
+            watch.has_counted = True
+            self._journal_paths(GONE, set(self._find_gone()) - self.heads.gone)
         if self.hold(path, document):
             return True
         author, reason = self.heads.author(path)
@@ -709,7 +731,8 @@ class OutsideEdits:
             if (document.sha256 if document else None) == head.sha256:
                 break
             if not watch.doubts(path, document, stat, head):
-                if self.is_copy(path) or self.hold(path, document):
+                is_held = self.is_copy(path) or self.hold(path, document)
+                if is_held or (document is None and path in self._find_gone()):
                     return self.head_bytes(path)
                 break  # saved since: the next read journals it
             if watch.is_over(path):
@@ -738,6 +761,18 @@ class OutsideEdits:
         if text is not None and sha256(text) == head.sha256:
             return text
         return History(self._store).rebuild(path, head.sha256)
+
+    def held_pages(self) -> list[str]:
+        """Return the held pages of which it is known how the program left them: what they become is a person's edit."""
+        pages = (path for path in self.held if self.heads.get(path).sha256 is not None)
+        return [path for path in pages if self.heads.author(path)[0] == EXTERNAL]
+
+    def keep_copies(self, paths: Iterable[str]) -> None:
+        """Keep copies of the heads of these pages again, after a forgetting removed them with all views."""
+        self.know()
+        for path in paths:
+            self.keep_copy(path, self.head_bytes(path))
+        self._texts = None
 
     def keep_copy(self, path: str, data: bytes | None) -> None:
         """Keep a copy of a page's head: to tell whose the next outside change is, and to diff it without replaying the

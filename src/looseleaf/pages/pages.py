@@ -239,6 +239,7 @@ class Pages:
                     continue
                 self._store.put(path, data, base=None)
                 restored.append(path)
+            self.absorb.note_found(restored)
         return restored
 
     # --- changing ----------------------------------------------------------------------

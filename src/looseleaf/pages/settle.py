@@ -119,6 +119,7 @@ def _settle_page(parts: Needs, held: Held, take: Take, document: Document | None
         aside = _set_aside(parts, path, data)
         if good is not None:
             parts.files.put(path, good, base=base)
+            absorb.note_found([path])
         elif base is not None:  # there never was such a page
             parts.files.delete(path, base=base)
         return Settled(path, held.why, take, None, aside)

@@ -12,7 +12,7 @@ from zlib import crc32
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import START, Position
-from looseleaf.store import records
+from looseleaf.store import TOMBSTONES, records
 from looseleaf.store.streams import SUMS, Segments, segment_name, stream_files
 
 TYPE_CHECKING = False
@@ -162,11 +162,12 @@ class Ends:
             pass
 
     def points(self, stream: str) -> list[Point]:
-        """Return the remembered places of a stream, the newest last; [] if none is known."""
+        """Return the remembered places of a stream, the newest last; [] if none is known. What was remembered before
+        the last forgetting counts no more: that rewrote the log."""
         try:
             self._root.disk.stat(self._root.fd, view_of(stream))  # mostly there is none, and this is quick
             raw = records.whole(self._root.read(view_of(stream)) or b"")
-            if raw.get("schema") != SCHEMA:
+            if raw.get("schema") != SCHEMA or str(raw.get("of", "")) < self._last_forgetting():
                 return []
             return [
                 Point(Position(int(segment), int(offset)), last, sum if sum is None else str(sum), int(lines))
@@ -174,6 +175,15 @@ class Ends:
             ]
         except (OSError, Refused, KeyError, TypeError, ValueError):
             return []  # an unreadable view is made again
+
+    def _last_forgetting(self) -> str:
+        """Return the id of the last tombstone; "" if there is none."""
+        try:
+            self._root.disk.stat(self._root.fd, stream_files(TOMBSTONES)[0])
+        except FileNotFoundError:
+            return ""  # mostly, and this is quick
+        last = next(self._segments.read_back(TOMBSTONES), None)
+        return str(last.record.get("id")) if last is not None else ""
 
     def streams(self) -> list[str]:
         """Return the streams of which an end is remembered, also if nothing of them is there."""
@@ -188,7 +198,8 @@ class Ends:
 
     def _save(self, stream: str, points: Sequence[Point]) -> None:
         kept = [each.to_list() for each in thin(points)]
-        line = records.encode({"schema": SCHEMA, "points": kept})
+        forgotten = self._last_forgetting()
+        line = records.encode({"schema": SCHEMA, "points": kept} | ({"of": forgotten} if forgotten else {}))
         self._root.replace(view_of(stream), line, durable=False)
 
     # --- comparing -------------------------------------------------------------------------

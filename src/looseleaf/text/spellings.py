@@ -218,7 +218,7 @@ _NAMES = frozenset(
     "edits fact origin level trust status time_span source sources base new crc through undoes undone_by ended "
     "restated encoding distiller model raw traces turn_id turn_ids source_sha256 recorded_at valid_from valid_to "
     "superseded_by by updated_at aside hash sha256 tail held far since until start type format upgraded stream "
-    "last sum losses".split()
+    "last sum losses paths".split()
 )
 """Members of the program's own records that are no one's words: ids, times, names."""
 
