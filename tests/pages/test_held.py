@@ -94,6 +94,26 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     ),
     "the base of a conflict": ("facts/cars.md", (CARS + "||||||| 1a2b3c\n").encode(), "conflict"),
     "a conflict of Windows": ("facts/cars.md", CONFLICT.replace("\n", "\r\n").encode(), "conflict"),
+    "a conflict under code in a line": (
+        "facts/cars.md",
+        CONFLICT.replace("# Cars", "# Cars\n\n```x``` is code.").encode(),
+        "conflict",
+    ),
+    "a conflict under a fence that shows a fence": (
+        "facts/cars.md",
+        CONFLICT.replace("# Cars", "# Cars\n\n````\n```\n````").encode(),
+        "conflict",
+    ),
+    "a conflict under a fence that never ends": (
+        "facts/cars.md",
+        CONFLICT.replace("# Cars", "# Cars\n\n```").encode(),
+        "conflict",
+    ),
+    "a conflict in a comment": (
+        "facts/cars.md",
+        CONFLICT.replace("# Cars", "# Cars\n\n<!--\n```").encode(),
+        "conflict",
+    ),
     "a new page in conflict": ("facts/boats.md", CONFLICT.encode(), "conflict"),
     "cut in a line": ("facts/cars.md", CARS.encode()[:14], "cut"),
     "cut in a letter": ("facts/cars.md", b"# Cars\n\n- Color: ro\xc3", "cut"),
@@ -192,6 +212,7 @@ GOOD = {
     "a letter that was quoted seven times": "# Mail\n\n>>>>>> so you said\n>>>>>>> and so did I\n>>>>>> well\n",
     "a table with empty cells": "| a |\n|---|\n|||||||\n",
     "a fence that shows a conflict": f"# Git\n\n```\n{CONFLICT}```\n",
+    "a long fence that shows a short one and a conflict": f"# Git\n\n````\n```\n{CONFLICT}```\n````\n",
     "an indented conflict": "# Git\n\n    <<<<<<< HEAD\n    >>>>>>> other\n",
     "arrows": "# Arrows\n\n<<<<<<<< eight\n<<<<<< six\n<<<<<<<x\n",
     "no line end": "# Cars\n\n- Color: red",
@@ -220,8 +241,10 @@ def test_a_page_that_had_a_marker_before_is_not_held_for_it(memory: Memory) -> N
     memory.pages.edit("facts/git.md", CONFLICT, reason="about git", author="person")
     file_of(memory, "facts/git.md").write_text(CONFLICT + "- Tool: mergetool\n")
     assert len(memory.pages.absorb()) == 1
-    file_of(memory, "facts/git.md").write_text(CONFLICT + "<<<<<<< ours\n")
-    assert memory.pages.absorb() == []
+    for more in ("<<<<<<< ours\n", CONFLICT):  # other labels, and the same ones once more
+        file_of(memory, "facts/git.md").write_text(CONFLICT + more)
+        assert memory.pages.absorb() == []
+        assert [held.why for held in memory.review.held()] == ["conflict"]
 
 
 @given(st.lists(st.sampled_from(["- a: b", "text", "", "# T", "> q", "=======", "```", "- "]), max_size=12))
@@ -312,6 +335,9 @@ def test_an_unreadable_page_is_not_gone(memory: Memory) -> None:
 BLUE, GREEN = CARS.replace("red", "blue"), CARS.replace("red", "green")
 BOTH = CARS.replace("- Color: red\n", "- Color: blue\n- Color: green\n")
 
+SHOWN = f"# Git\n\n```\n{CONFLICT}```\n\n"
+FENCED = CONFLICT.replace("- Color: blue\n", "```\nblue\n```\n").replace("- Color: green\n", "```\ngreen\n")
+
 SETTLED: list[tuple[str, bytes, str, str | None, bool]] = [
     ("facts/cars.md", b"", "keep", CARS, False),
     ("facts/cars.md", b"", "accept", "", False),
@@ -323,6 +349,9 @@ SETTLED: list[tuple[str, bytes, str, str | None, bool]] = [
     ("facts/cars.md", CONFLICT.encode(), "both", BOTH, True),
     ("facts/cars.md", CONFLICT.encode(), "accept", CONFLICT, False),
     ("facts/cars.md", CONFLICT.replace("blue", "red").encode(), "ours", CARS, True),
+    ("facts/cars.md", (SHOWN + CONFLICT).encode(), "ours", SHOWN + BLUE, True),
+    ("facts/cars.md", (SHOWN + CONFLICT).encode(), "both", SHOWN + BOTH, True),
+    ("facts/cars.md", FENCED.encode(), "ours", CARS.replace("- Color: red", "```\nblue\n```"), True),
     ("facts/cars.md", (CARS + "<<<<<<< HEAD\n").encode(), "both", CARS, True),
     ("facts/cars.md", (BLUE + ">>>>>>> laptop\n").encode(), "both", BLUE, True),
 ]

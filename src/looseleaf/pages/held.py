@@ -8,6 +8,7 @@ beside a page when two machines changed it are no pages.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
@@ -80,7 +81,6 @@ _BLANK = b" \t\r\n\v\f\0\xef\xbb\xbf"
 """White space, a byte order mark, and the zeros that a power cut leaves."""
 
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
-_FENCE = re.compile(rb"\s*(?:```|~~~)")
 _BULLET = re.compile(rb"[-*+][ \t]")
 
 
@@ -93,29 +93,31 @@ def why_held(path: str, data: bytes, head: Callable[[], bytes | None]) -> Held |
     journaled bytes. An empty or broken `state.json` has its own rule (FORMAT §11.4)."""
     if is_blank(data):
         return Held(path, "emptied") if path != STATE and not is_blank(head()) else None
-    if any(each in data for each in _MARKERS):
-        found = find_markers(data)
-        known = {line for _, line in find_markers(head() or b"")} if found else ()
-        first = next((number for number, line in found if line not in known), None)
+    if found := find_markers(data):
+        now, before = (Counter(line for _, line in each) for each in (found, find_markers(head() or b"")))
+        first = next((number for number, line in found if now[line] > before[line]), None)
         if first is not None:
             return Held(path, "conflict", first)
     return Held(path, "cut") if path != STATE and data[-1:] != b"\n" and _is_cut(data, head()) else None
 
 
 def find_markers(data: bytes) -> list[tuple[int, bytes]]:
-    """Return the conflict markers, whole conflicts and leftovers, each with its line number. None are in a fence: there
-    a page talks about them. A line of `=` also underlines a heading, `>` quotes a letter, `|` is a table."""
+    """Return the conflict markers, whole conflicts and leftovers, each with its line number. None begins in a fence:
+    there a page talks about them. A line of `=` also underlines a heading, `>` quotes a letter, `|` is a table."""
+    if not any(each in data for each in _MARKERS):
+        return []
+    from looseleaf.pages.grammar import find_fenced_lines
+
     found: list[tuple[int, bytes]] = []
-    fenced = False
+    fenced = [*find_fenced_lines(data.decode("utf-8", "replace")), False]
     lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
-    begun = False
+    begun = is_open = False
     for at, line in enumerate(lines):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and _is_marker(
-            line, lines[at - 1] if at else b"", b"".join(lines[at + 1 : at + 2]), begun
-        ):
+        around = lines[at - 1] if at else b"", b"".join(lines[at + 1 : at + 2])
+        # Inside a conflict, a fence of one side may end in the other.
+        if (is_open or not fenced[at]) and _is_marker(line, *around, begun):
             begun = begun or line.startswith(b"<")
+            is_open = not line.startswith(b">") if is_open else line.startswith(b"<")
             found.append((at + 1, line))
     return found
 
@@ -154,8 +156,9 @@ def take_side(text: str, take: Take) -> str | None:
     kept: list[str] = []
     upper: list[str] = []
     part = ""
-    for line in split_lines(text):
-        mark = line[:7].encode("utf-8", "replace") if line[7:8] in ("", " ", "\r", "\n") else b""
+    marks = {number: line[:7] for number, line in find_markers(text.encode("utf-8", "replace"))}
+    for number, line in enumerate(split_lines(text), 1):
+        mark = marks.get(number, b"")
         after = {(_MARKERS[0], ""): "upper", (_MARKERS[1], "upper"): "base", (_MARKERS[3], "lower"): ""}
         after |= {(_MARKERS[2], "upper"): "lower", (_MARKERS[2], "base"): "lower"}
         if (mark, part) in after:
@@ -176,7 +179,6 @@ def take_side(text: str, take: Take) -> str | None:
         return done
     if take != "both":
         return None
-    marks = {number for number, _ in find_markers(text.encode("utf-8", "replace"))}
     return "".join(line for number, line in enumerate(split_lines(text), 1) if number not in marks)
 
 
