@@ -78,7 +78,12 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "white space": ("facts/cars.md", b" \r\n\t\n", "emptied"),
     "zeros of a power cut": ("facts/cars.md", b"\0" * len(CARS), "emptied"),
     "a byte order mark": ("facts/cars.md", b"\xef\xbb\xbf", "emptied"),
+    "emptied by PowerShell": ("facts/cars.md", b"\xff\xfe\r\0\n\0", "emptied"),
     "the profile": ("USER.md", b"", "emptied"),
+    "saved in UTF-16": ("facts/cars.md", CARS.replace("\n", "\r\n").encode("utf-16"), "garbled"),
+    "saved in Latin-1": ("facts/cars.md", CARS.replace("red", "foncé").encode("latin-1"), "garbled"),
+    "random bytes": ("facts/cars.md", bytes(range(256)), "garbled"),
+    "half zeros": ("facts/cars.md", CARS.encode()[:25] + b"\0" * 27, "garbled"),
     "a conflict": ("facts/cars.md", CONFLICT.encode(), "conflict"),
     "a conflict with a base": (
         "facts/cars.md",
@@ -116,6 +121,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     ),
     "a new page in conflict": ("facts/boats.md", CONFLICT.encode(), "conflict"),
     "cut in a line": ("facts/cars.md", CARS.encode()[:14], "cut"),
+    "cut in its last line": ("facts/cars.md", CARS.encode()[:-3], "cut"),
     "cut in a letter": ("facts/cars.md", b"# Cars\n\n- Color: ro\xc3", "cut"),
     "a copy": (COPY, COPIED.encode(), "copy"),
     "a likely copy": ("facts/cars 2.md", COPIED.encode(), "copy"),
@@ -216,18 +222,17 @@ GOOD = {
     "an indented conflict": "# Git\n\n    <<<<<<< HEAD\n    >>>>>>> other\n",
     "arrows": "# Arrows\n\n<<<<<<<< eight\n<<<<<< six\n<<<<<<<x\n",
     "no line end": "# Cars\n\n- Color: red",
-    "a shorter last line": "# Cars\n\n- Color: red\n- Brand: Saab\n- Wheels: fo",
     "one whole line without its end": "# Cars",
     "less, in other words": "# Cars\n\n- no",
-    "no UTF-8": None,
+    "the first lines": "# Cars\n\n- Color: red\n",
 }
 
 
 def test_what_a_person_may_have_meant_is_believed(place: Path) -> None:
-    def believe(name: str, text: str | None) -> None:
+    def believe(name: str, text: str) -> None:
         shutil.rmtree(place / "memory", ignore_errors=True)
         with open_cars(place) as memory:
-            data = text.encode() if text is not None else CARS.encode("utf-16")
+            data = text.encode()
             file_of(memory).write_bytes(data)
             (edit,) = memory.pages.absorb()
             assert edit.new == sha256(data), name
@@ -235,6 +240,33 @@ def test_what_a_person_may_have_meant_is_believed(place: Path) -> None:
             assert memory.notes == []
 
     check_rows(believe, GOOD.items())
+
+
+LONG = "# Cars\n\n" + "".join(f"- Label {number}: {'x' * (number % 50)}\n" for number in range(200))
+PAGE = 4096
+EVEN = LONG[: PAGE - 1].encode() + b"\n" + LONG[PAGE:].encode()
+
+BYTES: list[tuple[bytes, bytes | None, str | None]] = [
+    (LONG.encode()[:6002], LONG.encode(), "cut"),
+    (EVEN[:PAGE], EVEN, "cut"),
+    (EVEN[:PAGE].rstrip(b"\n"), EVEN, None),
+    (b"- Color: dark", b"- Color: dark red", None),  # its last line has no end, as before
+    (b"- Color: dark", b"- Color: dark  \n", None),
+    (b"- Color: dark", b"- Color: dark\r\n- A: b\r\n", None),
+    (b"- A: b\n- Color: da", b"- A: b\r\n- Color: dark", None),
+    (b"- Color: fonc\xe9\n", b"- Farbe: fonc\xe9\n", None),  # it was so before
+    (b"- A: b\0\n", b"- A: c\0\n", None),
+    (b"- Color: fonc\xe9\n", None, None),
+    (b"\xef\xbb\xbf- A: b\n", b"- A: b\n", None),
+]
+
+
+def test_a_page_is_told_from_what_a_power_cut_or_another_encoding_left_of_it() -> None:
+    def judge(data: bytes, head: bytes | None, why: str | None) -> None:
+        held = why_held("facts/cars.md", data, lambda: head)
+        assert (held.why if held else None) == why
+
+    check_rows(judge, BYTES)
 
 
 def test_a_page_that_had_a_marker_before_is_not_held_for_it(memory: Memory) -> None:
@@ -343,6 +375,9 @@ SETTLED: list[tuple[str, bytes, str, str | None, bool]] = [
     ("facts/cars.md", b"", "accept", "", False),
     ("facts/cars.md", CARS.encode()[:14], "keep", CARS, True),
     ("facts/cars.md", CARS.encode()[:14], "accept", CARS[:14], False),
+    ("facts/cars.md", BLUE.encode("utf-16"), "keep", CARS, True),
+    ("facts/cars.md", BLUE.encode("utf-16"), "accept", BLUE, True),
+    ("facts/cars.md", BLUE.encode("utf-16-le"), "accept", BLUE.encode("utf-16-le").decode(), False),
     ("facts/cars.md", CONFLICT.encode(), "keep", CARS, True),
     ("facts/cars.md", CONFLICT.encode(), "ours", BLUE, True),
     ("facts/cars.md", CONFLICT.encode(), "theirs", GREEN, True),
@@ -409,6 +444,18 @@ def test_a_copy_is_dropped_taken_or_read_line_by_line(place: Path) -> None:
             assert aside(memory) == [COPIED.encode()]
             assert memory.pages.list() == ["USER.md", "facts/cars.md"]
             assert errors(memory) == []
+
+
+def test_a_copy_in_another_encoding_is_read_or_refused_and_never_guessed(memory: Memory) -> None:
+    old = COPIED.replace("blue", "foncé").encode("latin-1")
+    file_of(memory, COPY).write_bytes(old)
+    for take in ("theirs", "both"):
+        with pytest.raises(Refused, match="not UTF-8 text"):
+            memory.review.settle(COPY, take)
+    assert (file_of(memory).read_text(), file_of(memory, COPY).read_bytes()) == (CARS, old)
+    file_of(memory, COPY).write_bytes(COPIED.encode("utf-16"))
+    memory.review.settle(COPY, "theirs")
+    assert file_of(memory).read_text() == COPIED
 
 
 def test_what_only_looks_like_a_copy_becomes_a_page_by_a_persons_word(memory: Memory) -> None:

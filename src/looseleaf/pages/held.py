@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Any, Literal
 
-    Why = Literal["emptied", "conflict", "cut", "gone", "copy"]
+    Why = Literal["emptied", "garbled", "conflict", "cut", "gone", "copy"]
     Take = Literal["keep", "accept", "ours", "theirs", "both"]
 
 TAKES: dict[Why, tuple[Take, ...]] = {
     "emptied": ("keep", "accept"),
+    "garbled": ("keep", "accept"),
     "conflict": ("keep", "ours", "theirs", "both", "accept"),
     "cut": ("keep", "accept"),
     "gone": ("keep", "accept"),
@@ -35,7 +36,7 @@ TAKES: dict[Why, tuple[Take, ...]] = {
 
 @frozen
 class Held:
-    """A file that is not believed: a page's, or (`of`) a copy of a page. `line`: the first conflict marker."""
+    """A file that is not believed: a page's, or (`of`) a copy of a page. `line`: the first one that is wrong."""
 
     path: str
     why: Why
@@ -47,6 +48,7 @@ class Held:
         """What is wrong with it, as part of a sentence that begins with its path."""
         return {
             "emptied": "was emptied",
+            "garbled": f"is not UTF-8 text, from line {self.line}",
             "conflict": f"has conflict markers, from line {self.line}",
             "cut": "is cut off in the middle of a line",
             "gone": "is gone, and so is every other page",
@@ -56,7 +58,12 @@ class Held:
     @property
     def short(self) -> str:
         """The page and what is wrong, in a few words. A copy is not named: its name may say anything."""
-        what = {"conflict": "conflict markers", "cut": "cut off", "copy": "a conflict copy"}
+        what = {
+            "conflict": "conflict markers",
+            "cut": "cut off",
+            "garbled": "not UTF-8 text",
+            "copy": "a conflict copy",
+        }
         return f"{self.of or self.path} ({what.get(self.why, self.why)})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,8 +84,14 @@ class Unsettled(Refused):
 
 # --- bytes that are not believed ----------------------------------------------------------
 
-_BLANK = b" \t\r\n\v\f\0\xef\xbb\xbf"
-"""White space, a byte order mark, and the zeros that a power cut leaves."""
+_BLANK = b" \t\r\n\v\f\0\xef\xbb\xbf\xff\xfe"
+"""White space, byte order marks, and the zeros that a power cut leaves."""
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The byte order marks of UTF-16."""
+
+_BLOCK = 4096
+"""Bytes that a file system writes at once: a page that is cut off often ends after some of them."""
 
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 _BULLET = re.compile(rb"[-*+][ \t]")
@@ -98,7 +111,32 @@ def why_held(path: str, data: bytes, head: Callable[[], bytes | None]) -> Held |
         first = next((number for number, line in found if now[line] > before[line]), None)
         if first is not None:
             return Held(path, "conflict", first)
-    return Held(path, "cut") if path != STATE and data[-1:] != b"\n" and _is_cut(data, head()) else None
+    if path == STATE:
+        return None
+    if (data[-1:] != b"\n" or len(data) % _BLOCK == 0) and _is_cut(data, head()):
+        return Held(path, "cut")
+    bad = _find_garbled(data)
+    was_text = bad is not None and (before := head()) is not None and _find_garbled(before) is None
+    return Held(path, "garbled", bad) if was_text else None
+
+
+def decode_text(data: bytes) -> str | None:
+    """Return the text of a file in UTF-8, or in UTF-16 with the mark that editors on Windows put there; else None."""
+    encoding = "utf-16" if data[:2] in _UTF_16 else "utf-8"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _find_garbled(data: bytes) -> int | None:
+    """Return the first line that is not UTF-8, or has a zero byte; None if all are text."""
+    try:
+        data.decode()
+        at = data.find(b"\0")
+    except UnicodeDecodeError as error:
+        at = error.start
+    return None if at < 0 else data.count(b"\n", 0, at) + 1
 
 
 def find_markers(data: bytes) -> list[tuple[int, bytes]]:
@@ -137,13 +175,19 @@ def _is_marker(line: bytes, before: bytes, after: bytes, begun: bool) -> bool:
 
 
 def _is_cut(data: bytes, head: bytes | None) -> bool:
-    """True if a page without a line end lost more than half of its text, in the middle of a line or of a letter."""
+    """True if a page is the beginning of its head up to the middle of a line or the end of a block; or lost more than
+    half of its text, in the middle of a line; or ends in the middle of a letter."""
     if head is None or len(data) >= len(head):
         return False
+    if data[-1:] == b"\n":
+        return head.startswith(data)
     try:
         data.decode()
     except UnicodeDecodeError as error:
         return error.end == len(data) and error.reason == "unexpected end of data"
+    if head.startswith(data):
+        rest, end, _ = head[len(data) :].partition(b"\n")
+        return len(data) % _BLOCK == 0 or bool(end and rest.strip())
     last = data.rpartition(b"\n")[2]
     return 2 * len(data) < len(head) and any(
         line.startswith(last) and line.rstrip() != last.rstrip() for line in head.split(b"\n")
