@@ -21,6 +21,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.values import sha256
 from looseleaf.pages import outside_edits
 from looseleaf.pages import settle as settling
+from looseleaf.pages.folder import begin_again
 from looseleaf.pages.held import find_markers, take_side, why_held, with_lines
 from looseleaf.serve.page_list import list_resources
 from looseleaf.store import files, records
@@ -360,6 +361,60 @@ def test_an_unreadable_page_is_not_gone(memory: Memory) -> None:
     take_away(memory)
     file_of(memory, "USER.md").symlink_to(file_of(memory, "log/key"))
     assert [edit.path for edit in memory.pages.absorb()] == ["facts/cars.md"]
+
+
+# --- pages that are there under another name -------------------------------------------------------
+
+SPELT: list[tuple[str, str, str, list[tuple[str, str]]]] = [
+    ("facts/cars.md", "facts/.cars.md.icloud", "evicted", []),
+    ("USER.md", ".USER.md.icloud", "evicted", []),
+    ("USER.md", "user.md", "renamed", [("user.md", "copy")]),
+    ("facts/cars.md", "facts/Cars.md", "renamed", [("facts/Cars.md", "copy")]),
+    ("facts/café.md", "facts/cafe\u0301.md", "renamed", []),
+]
+
+
+def test_a_page_whose_name_is_spelt_otherwise_is_not_deleted(place: Path) -> None:
+    def rename(old: str, new: str, why: str, more: list[tuple[str, str]]) -> None:
+        shutil.rmtree(place / "memory", ignore_errors=True)
+        with open_cars(place) as memory:
+            memory.pages.edit("facts/café.md", "- Tea: green\n", reason="a page", author="person")
+            before, text = known(memory), file_of(memory, old).read_text()
+            file_of(memory, old).rename(file_of(memory, new))
+            assert memory.pages.absorb() == []
+            assert known(memory) == before
+            held = {(each.path, each.why) for each in memory.review.held()}
+            assert held == {(old, why), *more}
+            assert any(each.startswith(old) and "settle" in each for each in errors(memory))
+            if why == "evicted":
+                memory.review.settle(old, "keep")
+                assert file_of(memory, old).read_text() == text
+            file_of(memory, new).rename(file_of(memory, old))
+            assert errors(memory) == []
+            file_of(memory, old).rename(file_of(memory, new))
+            memory.review.settle(old, "accept")
+            assert next(memory.history.edits(old)).new is None
+            assert memory.review.held() == []
+            assert {path for path, _ in more} <= {*memory.pages.list()}  # a page of its own
+
+    check_rows(rename, SPELT)
+
+
+def test_two_spellings_of_one_file_are_its_page(memory: Memory) -> None:
+    os.link(file_of(memory, "USER.md"), file_of(memory, "user.md"))  # as if the file system ignored case
+    assert (memory.pages.absorb(), memory.review.held()) == ([], [])
+    assert memory.pages.list() == ["USER.md", "facts/cars.md"]
+
+
+def test_a_journal_that_is_not_downloaded_is_not_lost(place: Path) -> None:
+    with open_cars(place) as memory:
+        memory.record(user="I live in Lyon.")
+    journal = place / "memory/log/journal.jsonl"
+    journal.rename(journal.with_name(".journal.jsonl.icloud"))
+    for act in (Memory, begin_again):
+        with pytest.raises(Refused, match="not downloaded"):
+            act(str(place / "memory"))
+    assert not journal.exists()
 
 
 # --- settling ---------------------------------------------------------------------------------------

@@ -205,7 +205,10 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
         yield from (held_problem(Held(path, "gone")) for path in known)
         return
     for path in known:
-        if path not in found and path_fault(path) is None:
+        elsewhere = parts.pages.absorb.find_elsewhere(path) if path not in found else None
+        if elsewhere is not None:
+            yield held_problem(elsewhere)
+        elif path not in found and path_fault(path) is None:
             yield Problem(path, None, "this page is gone; the next command journals that", "note")
 
 

@@ -12,15 +12,15 @@ from collections import Counter
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import STATE
+from looseleaf.base.paths import STATE, fold_name
 from looseleaf.text.diff import diff, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Container, Iterator
     from typing import Any, Literal
 
-    Why = Literal["emptied", "garbled", "conflict", "cut", "gone", "copy"]
+    Why = Literal["emptied", "garbled", "conflict", "cut", "gone", "renamed", "evicted", "copy"]
     Take = Literal["keep", "accept", "ours", "theirs", "both"]
 
 TAKES: dict[Why, tuple[Take, ...]] = {
@@ -29,6 +29,8 @@ TAKES: dict[Why, tuple[Take, ...]] = {
     "conflict": ("keep", "ours", "theirs", "both", "accept"),
     "cut": ("keep", "accept"),
     "gone": ("keep", "accept"),
+    "renamed": ("accept",),
+    "evicted": ("keep", "accept"),
     "copy": ("keep", "theirs", "both", "accept"),
 }
 """For each reason to hold a file, what a person may decide."""
@@ -52,6 +54,8 @@ class Held:
             "conflict": f"has conflict markers, from line {self.line}",
             "cut": "is cut off in the middle of a line",
             "gone": "is gone, and so is every other page",
+            "renamed": "is there under another spelling of its name, and must be renamed",
+            "evicted": "is not downloaded: iCloud left a stub in its place",
             "copy": f"is a conflict copy of {self.of}",
         }[self.why]
 
@@ -62,6 +66,8 @@ class Held:
             "conflict": "conflict markers",
             "cut": "cut off",
             "garbled": "not UTF-8 text",
+            "renamed": "its name is spelt otherwise",
+            "evicted": "not downloaded",
             "copy": "a conflict copy",
         }
         return f"{self.of or self.path} ({what.get(self.why, self.why)})"
@@ -137,6 +143,19 @@ def _find_garbled(data: bytes) -> int | None:
     except UnicodeDecodeError as error:
         at = error.start
     return None if at < 0 else data.count(b"\n", 0, at) + 1
+
+
+def find_elsewhere(path: str, folded: Container[str]) -> Held | None:
+    """Return why a page without a file is not gone, in a folder with these names (`fold_name`)."""
+    name = fold_name(path.rpartition("/")[2])
+    if name in folded:
+        return Held(path, "renamed")
+    return Held(path, "evicted") if stub_of(name) in folded else None
+
+
+def stub_of(name: str) -> str:
+    """Return the name of the file that iCloud leaves where it takes the bytes of one away."""
+    return f".{name}.icloud"
 
 
 def find_markers(data: bytes) -> list[tuple[int, bytes]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
+from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, fold_name, is_page, name_fault
 from looseleaf.base.values import START, Position, sha256
 from looseleaf.log.journal import (
     EXTERNAL,
@@ -367,6 +367,10 @@ class OutsideEdits:
         self._texts: dict[str, bytes] | None = None
         self._files: set[str] | None = None
         """The pages found by the last look at all folders."""
+        self._folded: dict[str, set[str]] = {}
+        """The names in each folder where a page was missed, as of this look (`fold_name`)."""
+        self._spelt: dict[str, str] | None = None
+        """The pages by the folded form of their paths, if a new file was found in this look."""
         self._threads = Threads()
         self._loaded = False
         self._there = ""
@@ -396,7 +400,7 @@ class OutsideEdits:
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
         """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
-            self._files = None
+            self._files, self._folded, self._spelt = None, {}, None
             self.know(recovers=True)
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
@@ -501,6 +505,12 @@ class OutsideEdits:
         from looseleaf.pages.held import Held, find_original, likely_originals, sure_original
 
         folder, slash, name = path.rpartition("/")
+        twin = self._find_twin(path)
+        there = self._store.stat(twin) if twin is not None else None
+        if twin is not None and there is None:
+            self.held[path] = Held(path, "copy", of=twin)
+        if twin is not None and (there is None or self._is_same_file(path, there)):
+            return True
         if sure_original(name) is None and not any(each in names for each in likely_originals(name)):
             return False
 
@@ -520,6 +530,17 @@ class OutsideEdits:
         if original is not None:
             self.held[path] = Held(path, "copy", of=f"{folder}{slash}{original}")
         return original is not None
+
+    def _find_twin(self, path: str) -> str | None:
+        """Return the page whose path is spelt otherwise, and the same to some systems."""
+        if self._spelt is None:
+            self._spelt = {fold_name(each): each for each in self.heads.pages.there()}
+        return self._spelt.get(fold_name(path))
+
+    def _is_same_file(self, path: str, other: Stat) -> bool:
+        """True if two names are one file: the file system ignores case."""
+        stat = self._store.stat(path)
+        return stat is not None and stat.mark[:2] == other.mark[:2]
 
     def pages(self) -> list[str]:
         """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
@@ -550,9 +571,21 @@ class OutsideEdits:
             held = Held(path, "gone") if path in self.heads.gone else None
         else:
             held = why_held(path, document.data, lambda: self.head_bytes(path))
+        if document is None and held is None:
+            held = self.find_elsewhere(path)
         if held is not None:
             self.held[path] = held
         return held is not None
+
+    def find_elsewhere(self, path: str) -> Held | None:
+        """Return why a page without a file is not gone; None: it is."""
+        from looseleaf.pages.held import find_elsewhere
+
+        folder = path.rpartition("/")[0]
+        if folder not in self._folded:
+            there = self._store.list(folder)
+            self._folded[folder] = {fold_name(each.path.rpartition("/")[2]) for each in there}
+        return find_elsewhere(path, self._folded[folder])
 
     def _are_all_gone(self) -> bool:
         """True if there was more than one page, and none is left."""
@@ -597,7 +630,7 @@ class OutsideEdits:
         edits: list[Edit] = []
         watch = _Watch(self._policy)
         while paths:
-            waiting, paths = sorted(paths), set()
+            waiting, paths, self._folded = sorted(paths), set(), {}
             for begin in range(0, len(waiting), _AT_ONCE):
                 with self._store.lock():
                     self._store.recover()
