@@ -501,6 +501,71 @@ def test_a_copy_is_dropped_taken_or_read_line_by_line(place: Path) -> None:
             assert errors(memory) == []
 
 
+LIKELY = "facts/cars 2.md"
+MOVES: dict[str, Callable[[Memory], object]] = {
+    "the page is edited": lambda memory: memory.pages.edit("facts/cars.md", "- Sail: white\n", reason="r"),
+    "the page is saved": lambda memory: file_of(memory).write_text("- Sail: white\n"),
+    "the page is deleted": lambda memory: memory.pages.delete("facts/cars.md", reason="r"),
+    "the copy is saved": lambda memory: file_of(memory, LIKELY).write_text("- Sail: white\n"),
+    "the lines are forgotten": lambda memory: memory.forget(match="Saab"),
+    "the journal is repaired": lambda memory: memory.repair(),
+}
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["open", "views deleted"])
+def test_what_was_once_a_copy_stays_one_until_it_is_settled(place: Path, is_new: bool) -> None:
+    def move_on(name: str) -> None:
+        shutil.rmtree(place / "memory", ignore_errors=True)
+        with open_cars(place) as other, open_cars(place) as memory:
+            other.facts()
+            file_of(memory, LIKELY).write_text(COPIED)
+            assert [held.of for held in memory.review.held()] == ["facts/cars.md"]
+            MOVES[name](memory)
+            if is_new:
+                shutil.rmtree(file_of(memory, "views"))
+            with open_cars(place) as later:
+                for each in (memory, other, later):
+                    assert "facts/cars 2.md" not in {fact.path for fact in each.facts()}
+                    assert [held.path for held in each.review.held()] == [LIKELY]
+                    assert [each for each in errors(later) if "cars 2.md" in each]
+            memory.review.settle(LIKELY, "keep")
+            file_of(memory, LIKELY).write_text("- Own: page\n")
+            assert "facts/cars 2.md" in {fact.path for fact in memory.facts()}
+            assert memory.review.held() == []
+
+    check_rows(move_on, MOVES)
+
+
+def test_a_page_that_an_editor_is_saving_has_its_copies(place: Path) -> None:
+    with open_cars(place, Policy(settle_seconds=5.0, quiet_seconds=0.0)) as memory:
+        file_of(memory).rename(file_of(memory, "facts/.saving"))
+        file_of(memory, LIKELY).write_text(COPIED)
+        looks: list[str] = []
+        look = memory.parts.pages.absorb._read_file
+
+        def look_and_save(path: str) -> Any:
+            looks.append(path)
+            if len(looks) == 3:
+                file_of(memory, "facts/.saving").rename(file_of(memory))
+            return look(path)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(memory.parts.pages.absorb, "_read_file", look_and_save)
+            assert memory.pages.absorb() == []
+        assert len(looks) >= 3
+        assert [held.path for held in memory.review.held()] == [LIKELY]
+
+
+def test_lines_that_a_person_moves_to_a_new_page_are_no_copy(memory: Memory) -> None:
+    file_of(memory).write_text("# Cars\n\n- Doors: two\n")
+    file_of(memory, "facts/cars-old.md").write_text(CARS)
+    assert len(memory.pages.absorb()) == 2
+    file_of(memory, "facts/cars-older.md").write_text(CARS)
+    assert memory.pages.absorb() != []  # its name has no page's
+    file_of(memory, "facts/cars-old-x.md").write_text(CARS)
+    assert [held.of for held in memory.review.held()] == ["facts/cars-old.md"]
+
+
 def test_a_copy_in_another_encoding_is_read_or_refused_and_never_guessed(memory: Memory) -> None:
     old = COPIED.replace("blue", "foncé").encode("latin-1")
     file_of(memory, COPY).write_bytes(old)

@@ -42,6 +42,9 @@ for; the program's own; and `agent:<name>`."""
 BACK = "back"
 """The kind of a record that says what a stream lost, and from where on it has other records (FORMAT §4.5)."""
 
+COPY = "copy"
+"""The kind of a record that says of which page a file is a copy, or (null) that this is settled (FORMAT §2.6)."""
+
 TRACES = "traces/"
 
 OBEYED = "the user said to forget it"

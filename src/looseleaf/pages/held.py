@@ -12,12 +12,12 @@ from collections import Counter
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import STATE, fold_name
+from looseleaf.base.paths import STATE, TOP_PAGES, fold_name
 from looseleaf.text.diff import diff, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator
+    from collections.abc import Callable, Collection, Container, Iterator, Sequence
     from typing import Any, Literal
 
     Why = Literal["emptied", "garbled", "conflict", "cut", "gone", "renamed", "evicted", "copy"]
@@ -247,28 +247,39 @@ def take_side(text: str, take: Take) -> str | None:
 
 # --- copies by other programs ---------------------------------------------------------------
 
-_CONFLICT = "conflict|konflikt|conflit|конфликт|競合|冲突|衝突"
-_COPY = "cop[iy]|kopi|cópia|копи|コピー|副本|複本"
+_CONFLICT = (
+    "conflict|konflik|conflit|конфликт|конфлікт|競合|冲突|衝突|충돌|modstrid|motstrid|çakış|çeliş|bertentang|canggah|"
+    "ristirii|ütköz|xung đột|διένεξ|متعارض|מתנגש|ขัดแย้ง"
+)
+_COPY = "cop[iy]|kopi|kopya|cópia|копи|копі|コピー|副本|複本|사본|salinan|másolat|bản sao|αντίγραφ|نسخة|עותק|สำเนา"
+_IN = r"(?:[^()\[\]]|[\[(][^()\[\]]*[\])])*"
+"""What stands in brackets; brackets in it too."""
+
 _SURE = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"(?i)(.+?)\s?[\[(](?=[^()\[\]]*(?:{_CONFLICT}))(?=[^()\[\]]*(?:{_COPY}))[^()\[\]]*[\])]",
+        rf"(?i)(.+?)\s?[\[(](?={_IN}(?:{_CONFLICT}))(?={_IN}(?:{_COPY})){_IN}[\])]",
+        r"(?i)(.+?)\s?\((?:unicode encoding|selective sync|white ?space|case) conflict(?: \d+)?\)",
         r"(?i)(.+?)\s?\(sfconflict [^()]*\)",
         r"(.+)\.sync-conflict-\d{8}-\d{6}(?:-\w+)?",
         r"(.+)_conflict-\d{8}-\d{6}",
+        r"(.+)_[^_]+_[A-Z][a-z]{2}-\d{2}-\d{6}-\d{4}_[A-Za-z]*Conflict(?:\(\d+\))?",
         r"(.+)_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+",
     )
 )
-"""Names that no person gives: of Dropbox, Nextcloud, Obsidian, Seafile, Syncthing, ownCloud, git's mergetool."""
+"""Names that no person gives: of Dropbox, Nextcloud, Obsidian, Seafile, Syncthing, ownCloud, Synology, git's
+mergetool."""
 
+_A_COPY = "copy|copie|copia|cópia|kopie|kopia|kopi|kopio|kopya|копия|копія|コピー|副本|複本|사본|복사본|salinan|másolat"
 _LIKELY = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"(.+?)\s?\(\d{1,2}\)",
         r"(.+) \d{1,2}",
-        r"(.+?)(?: -)? copy(?: \d+| \(\d+\))?",
-        r"copy of (.+)",
-        r"(.+?)\s?[\[(](?:case )?conflict(?:ed)?[\])]",
+        rf"(.+?)(?: [-–])? (?:{_A_COPY})(?: \d+| ?\(\d+\))?",
+        r"(.+?)\s?[-–の的]?\s?(?:コピー|副本|複本)(?: ?\d+| ?\(\d+\))?",
+        rf"(?:{_A_COPY})(?: (?:of|von|van|de|di|do|da|av|af))? (.+)",
+        r"(.+?)\s?[\[(]conflict(?:ed)?[\])]",
     )
 )
 """Names that people give too (iCloud, Google Drive, browsers, file managers): the content decides."""
@@ -279,21 +290,49 @@ _HOST = re.compile(r"-(?=([A-Za-z0-9][A-Za-z0-9-]*)\Z)")
 _ALIKE = 0.5
 """The share of lines that a copy has in common with its page, at least."""
 
+_NEARLY, _FEWEST = 0.8, 3
+"""The share of its lines that a file has from a page, and how many these are, if only this tells that it is a copy."""
+
+_PLAIN = str.maketrans("（）［］【】", "()[][]")
+
 
 def sure_original(name: str) -> str | None:
     """Return the file that a name is a copy of, if the name alone tells."""
     stem, suffix = _split_name(name)
-    match = next(filter(None, (each.fullmatch(stem) for each in _SURE)), None)
-    return f"{match[1]}{suffix}" if match else None
+    match = next(filter(None, (each.fullmatch(stem.translate(_PLAIN)) for each in _SURE)), None)
+    return f"{stem[: match.end(1)]}{suffix}" if match else None
 
 
 def likely_originals(name: str) -> Iterator[str]:
     """Yield the files that a name may be a copy of."""
     stem, suffix = _split_name(name)
-    yield from (f"{match[1]}{suffix}" for match in (each.fullmatch(stem) for each in _LIKELY) if match)
+    plain = stem.translate(_PLAIN)
+    matches = filter(None, (each.fullmatch(plain) for each in _LIKELY))
+    yield from (f"{stem[slice(*match.span(1))]}{suffix}" for match in matches)
     for match in _HOST.finditer(stem):
         if match[1] != match[1].lower() and match.start():
             yield f"{stem[: match.start()]}{suffix}"
+
+
+def _related_originals(name: str) -> Iterator[str]:
+    """Yield the files whose names stand at the beginning or the end of a name."""
+    stem, suffix = _split_name(name)
+    for at in range(1, len(stem)):
+        if not (
+            stem[at - 1].isalnum() and stem[at].isalnum() and stem[at - 1].isascii() == stem[at].isascii()
+        ):
+            yield f"{stem[:at].rstrip(_BETWEEN)}{suffix}"
+            yield f"{stem[at:].lstrip(_BETWEEN)}{suffix}"
+
+
+_BETWEEN = " -–_.,~([（【"
+
+
+def may_be_copy_of(name: str) -> Iterator[str]:
+    """Yield the files that a name may be a copy of, if they are alike."""
+    if name not in TOP_PAGES:
+        yield from likely_originals(name)
+        yield from (each for each in _related_originals(name) if each != name)
 
 
 def _split_name(name: str) -> tuple[str, str]:
@@ -321,28 +360,50 @@ def copies_among(names: Collection[str], *, sure: bool = False) -> Iterator[tupl
 
 
 def find_original(
-    name: str, text: str, names: Collection[str], read: Callable[[str], str | None]
+    name: str, text: str, names: Collection[str], read: Callable[[str], Sequence[str]]
 ) -> str | None:
-    """Return the page that a file is a copy of, in a folder with these names; None: it is a page of its own."""
+    """Return the page that a file is a copy of, of those with these names; None: it is a page of its own. `read`
+    returns the texts of a page, as it is now and as it was. Lines that a page lost to a new one are no copies."""
     sure = sure_original(name)
     if sure is not None:
         return sure
+    likely = {*likely_originals(name)}
     return next(
-        (each for each in likely_originals(name) if each in names and _is_alike(text, read(each) or "")), None
+        (
+            each
+            for each in may_be_copy_of(name)
+            if each in names
+            and (
+                (each in likely and any(_is_alike(text, other) for other in read(each)))
+                or any(_is_nearly(text, other) for other in read(each)[:1])
+            )
+        ),
+        None,
     )
+
+
+def _is_nearly(text: str, page: str) -> bool:
+    """True if nearly all lines of a text are those of a page."""
+    lines = own_lines(text)
+    shared = len(lines & own_lines(page))
+    return shared >= max(_FEWEST, _NEARLY * len(lines)) and not _have_two_titles(text, page)
+
+
+def _have_two_titles(one: str, other: str) -> bool:
+    titles = [_title_of(each) for each in (one, other)]
+    return all(titles) and titles[0] != titles[1]
 
 
 def _is_alike(one: str, other: str) -> bool:
     """True if two pages have a common past: half of the lines of the shorter one, or of its labels if the titles are
     the same. Pages with two titles have none."""
-    titles = [_title_of(each) for each in (one, other)]
-    if all(titles) and titles[0] != titles[1]:
+    if _have_two_titles(one, other):
         return False
     lines = [own_lines(each) for each in (one, other)]
     if not all(lines):
         return False
     kinds = [lines]
-    if all(titles):
+    if _title_of(one) and _title_of(other):
         kinds.append([{each.partition(":")[0] for each in some} for some in lines])
     return any(len(here & there) >= _ALIKE * min(len(here), len(there)) for here, there in kinds)
 

@@ -175,6 +175,8 @@ def _settle_copy(
         edit = parts.pages.edit(page, change, reason=reason, author=PERSON).id or None
     aside = _set_aside(parts, held.path, document.data)
     parts.files.delete(held.path, base=document.sha256)
+    if held.path in parts.pages.absorb.heads.copies:
+        parts.pages.absorb.note_copy(held.path, None)
     return Settled(held.path, held.why, take, edit, aside)
 
 
