@@ -400,9 +400,37 @@ def test_a_page_whose_name_is_spelt_otherwise_is_not_deleted(place: Path) -> Non
     check_rows(rename, SPELT)
 
 
+def test_a_page_that_cannot_be_read_is_told_while_its_last_version_is_used(place: Path) -> None:
+    def link(file: Path) -> None:
+        file.rename(place / "elsewhere.md")
+        file.symlink_to(place / "elsewhere.md")
+
+    def grow(file: Path) -> None:
+        file.write_text(CARS * 200)
+
+    def replace(act: Callable[[Path], None]) -> None:
+        shutil.rmtree(place / "memory", ignore_errors=True)
+        with open_cars(place, Policy(settle_seconds=0.01, quiet_seconds=0.0, page_bytes=4096)) as memory:
+            before = known(memory)
+            act(file_of(memory))
+            assert known(memory) == before
+            assert [(held.path, held.why) for held in memory.review.held()] == [("facts/cars.md", "unread")]
+            assert "facts/cars.md (a link, too large, or not readable)" in memory.notes[0]
+            assert len(errors(memory)) == 1
+            with pytest.raises(Refused, match="can be read"):
+                memory.review.settle("facts/cars.md", "keep")
+            file_of(memory).unlink()
+            file_of(memory).write_text(CARS)
+            assert memory.review.held() == []
+            assert errors(memory) == []
+
+    check_rows(replace, [link, grow])
+
+
 def test_two_spellings_of_one_file_are_its_page(memory: Memory) -> None:
     os.link(file_of(memory, "USER.md"), file_of(memory, "user.md"))  # as if the file system ignored case
-    assert (memory.pages.absorb(), memory.review.held()) == ([], [])
+    assert memory.pages.absorb() == []
+    assert [(held.path, held.why) for held in memory.review.held()] == [("USER.md", "unread")]  # two names
     assert memory.pages.list() == ["USER.md", "facts/cars.md"]
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Sequence
     from typing import Any, Literal
 
-    Why = Literal["emptied", "garbled", "conflict", "cut", "gone", "renamed", "evicted", "copy"]
+    Why = Literal["emptied", "garbled", "conflict", "cut", "gone", "renamed", "evicted", "unread", "copy"]
     Take = Literal["keep", "accept", "ours", "theirs", "both"]
 
 TAKES: dict[Why, tuple[Take, ...]] = {
@@ -31,6 +31,7 @@ TAKES: dict[Why, tuple[Take, ...]] = {
     "gone": ("keep", "accept"),
     "renamed": ("accept",),
     "evicted": ("keep", "accept"),
+    "unread": (),
     "copy": ("keep", "theirs", "both", "accept"),
 }
 """For each reason to hold a file, what a person may decide."""
@@ -56,6 +57,7 @@ class Held:
             "gone": "is gone, and so is every other page",
             "renamed": "is there under another spelling of its name, and must be renamed",
             "evicted": "is not downloaded: iCloud left a stub in its place",
+            "unread": "cannot be read: it is a link, too large, or not for this user",
             "copy": f"is a conflict copy of {self.of}",
         }[self.why]
 
@@ -68,6 +70,7 @@ class Held:
             "garbled": "not UTF-8 text",
             "renamed": "its name is spelt otherwise",
             "evicted": "not downloaded",
+            "unread": "a link, too large, or not readable",
             "copy": "a conflict copy",
         }
         return f"{self.of or self.path} ({what.get(self.why, self.why)})"

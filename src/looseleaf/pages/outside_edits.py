@@ -656,8 +656,9 @@ class OutsideEdits:
         seen_ns = time.time_ns()
         try:
             document, stat = self._read_file(path)
-        except Refused:
-            return None  # too large, a link, unreadable: not absorbed, and never as empty; `check` reports it
+        except Refused:  # too large, a link, unreadable: not absorbed, and never as empty
+            self._hold_unread(path)
+            return None
         if (document.sha256 if document else None) != self.heads.get(path).sha256:
             return document, stat
         self.heads.remember(stat, seen_ns)
@@ -666,6 +667,12 @@ class OutsideEdits:
                 self.keep_copy(path, document.data)
             self.heads.seen[path] = document.sha256
         return None
+
+    def _hold_unread(self, path: str) -> None:
+        from looseleaf.pages.held import Held
+
+        if self.heads.get(path).sha256 is not None:
+            self.held[path] = Held(path, "unread")
 
     def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
         """Read a page's bytes, then its file's times."""
@@ -739,9 +746,10 @@ class OutsideEdits:
         return path in self.held and self.held[path].of is not None
 
     def refuse_held(self, *paths: str) -> None:
-        """Refuse to change a page that waits for a person, as of the last look."""
+        """Refuse to change a page that waits for a person, as of the last look. One that cannot be read, the store
+        refuses, and says why."""
         held = next((self.held[path] for path in paths if path in self.held), None)
-        if held is not None:
+        if held is not None and held.why != "unread":
             from looseleaf.pages.held import Unsettled
 
             raise Unsettled(held)

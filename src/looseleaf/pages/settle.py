@@ -91,6 +91,10 @@ def settle(parts: Needs, path: str, take: str, lines: Sequence[str] | None = Non
         if held is None:
             raise NotFound(f"Nothing was settled: {path} is not held. `looseleaf settle` lists what is.")
         chosen = next((each for each in TAKES[held.why] if each == take), None)
+        if not TAKES[held.why]:
+            raise Refused(
+                f"{path} was not settled: it {held.says}. Put a file in its place that can be read."
+            )
         if chosen is None:
             raise Invalid(
                 f"Nothing was settled: {path} {held.says}, and that is settled by {', '.join(TAKES[held.why])}."
