@@ -65,9 +65,11 @@ def test_what_was_changed_outside_is_a_note_until_it_is_absorbed(memory: Memory)
 
 
 def test_a_line_that_is_not_text_is_named_by_its_number(memory: Memory) -> None:
-    file_of(memory, "USER.md").write_bytes(b"- Name: Zhang San\n\n- City: M\xfcnchen\n")
+    file_of(memory, "facts/home.md").write_bytes(b"- Name: Zhang San\n\n- City: M\xfcnchen\n")
     memory.pages.absorb()
-    assert said(memory) == ["USER.md:3: this line is not UTF-8 text; save the page as UTF-8 with an editor"]
+    assert said(memory) == [
+        "facts/home.md:3: this line is not UTF-8 text; save the page as UTF-8 with an editor"
+    ]
 
 
 def test_names_that_some_systems_take_for_one_are_named(memory: Memory) -> None:

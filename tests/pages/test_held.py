@@ -21,6 +21,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.values import sha256
 from looseleaf.pages import outside_edits
 from looseleaf.pages import settle as settling
+from looseleaf.pages.folder import begin_again
 from looseleaf.pages.held import find_markers, take_side, why_held, with_lines
 from looseleaf.serve.page_list import list_resources
 from looseleaf.store import files, records
@@ -78,7 +79,12 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "white space": ("facts/cars.md", b" \r\n\t\n", "emptied"),
     "zeros of a power cut": ("facts/cars.md", b"\0" * len(CARS), "emptied"),
     "a byte order mark": ("facts/cars.md", b"\xef\xbb\xbf", "emptied"),
+    "emptied by PowerShell": ("facts/cars.md", b"\xff\xfe\r\0\n\0", "emptied"),
     "the profile": ("USER.md", b"", "emptied"),
+    "saved in UTF-16": ("facts/cars.md", CARS.replace("\n", "\r\n").encode("utf-16"), "garbled"),
+    "saved in Latin-1": ("facts/cars.md", CARS.replace("red", "foncé").encode("latin-1"), "garbled"),
+    "random bytes": ("facts/cars.md", bytes(range(256)), "garbled"),
+    "half zeros": ("facts/cars.md", CARS.encode()[:25] + b"\0" * 27, "garbled"),
     "a conflict": ("facts/cars.md", CONFLICT.encode(), "conflict"),
     "a conflict with a base": (
         "facts/cars.md",
@@ -94,8 +100,29 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     ),
     "the base of a conflict": ("facts/cars.md", (CARS + "||||||| 1a2b3c\n").encode(), "conflict"),
     "a conflict of Windows": ("facts/cars.md", CONFLICT.replace("\n", "\r\n").encode(), "conflict"),
+    "a conflict under code in a line": (
+        "facts/cars.md",
+        CONFLICT.replace("# Cars", "# Cars\n\n```x``` is code.").encode(),
+        "conflict",
+    ),
+    "a conflict under a fence that shows a fence": (
+        "facts/cars.md",
+        CONFLICT.replace("# Cars", "# Cars\n\n````\n```\n````").encode(),
+        "conflict",
+    ),
+    "a conflict under a fence that never ends": (
+        "facts/cars.md",
+        CONFLICT.replace("# Cars", "# Cars\n\n```").encode(),
+        "conflict",
+    ),
+    "a conflict in a comment": (
+        "facts/cars.md",
+        CONFLICT.replace("# Cars", "# Cars\n\n<!--\n```").encode(),
+        "conflict",
+    ),
     "a new page in conflict": ("facts/boats.md", CONFLICT.encode(), "conflict"),
     "cut in a line": ("facts/cars.md", CARS.encode()[:14], "cut"),
+    "cut in its last line": ("facts/cars.md", CARS.encode()[:-3], "cut"),
     "cut in a letter": ("facts/cars.md", b"# Cars\n\n- Color: ro\xc3", "cut"),
     "a copy": (COPY, COPIED.encode(), "copy"),
     "a likely copy": ("facts/cars 2.md", COPIED.encode(), "copy"),
@@ -192,21 +219,21 @@ GOOD = {
     "a letter that was quoted seven times": "# Mail\n\n>>>>>> so you said\n>>>>>>> and so did I\n>>>>>> well\n",
     "a table with empty cells": "| a |\n|---|\n|||||||\n",
     "a fence that shows a conflict": f"# Git\n\n```\n{CONFLICT}```\n",
+    "a long fence that shows a short one and a conflict": f"# Git\n\n````\n```\n{CONFLICT}```\n````\n",
     "an indented conflict": "# Git\n\n    <<<<<<< HEAD\n    >>>>>>> other\n",
     "arrows": "# Arrows\n\n<<<<<<<< eight\n<<<<<< six\n<<<<<<<x\n",
     "no line end": "# Cars\n\n- Color: red",
-    "a shorter last line": "# Cars\n\n- Color: red\n- Brand: Saab\n- Wheels: fo",
     "one whole line without its end": "# Cars",
     "less, in other words": "# Cars\n\n- no",
-    "no UTF-8": None,
+    "the first lines": "# Cars\n\n- Color: red\n",
 }
 
 
 def test_what_a_person_may_have_meant_is_believed(place: Path) -> None:
-    def believe(name: str, text: str | None) -> None:
+    def believe(name: str, text: str) -> None:
         shutil.rmtree(place / "memory", ignore_errors=True)
         with open_cars(place) as memory:
-            data = text.encode() if text is not None else CARS.encode("utf-16")
+            data = text.encode()
             file_of(memory).write_bytes(data)
             (edit,) = memory.pages.absorb()
             assert edit.new == sha256(data), name
@@ -216,12 +243,41 @@ def test_what_a_person_may_have_meant_is_believed(place: Path) -> None:
     check_rows(believe, GOOD.items())
 
 
+LONG = "# Cars\n\n" + "".join(f"- Label {number}: {'x' * (number % 50)}\n" for number in range(200))
+PAGE = 4096
+EVEN = LONG[: PAGE - 1].encode() + b"\n" + LONG[PAGE:].encode()
+
+BYTES: list[tuple[bytes, bytes | None, str | None]] = [
+    (LONG.encode()[:6002], LONG.encode(), "cut"),
+    (EVEN[:PAGE], EVEN, "cut"),
+    (EVEN[:PAGE].rstrip(b"\n"), EVEN, None),
+    (b"- Color: dark", b"- Color: dark red", None),  # its last line has no end, as before
+    (b"- Color: dark", b"- Color: dark  \n", None),
+    (b"- Color: dark", b"- Color: dark\r\n- A: b\r\n", None),
+    (b"- A: b\n- Color: da", b"- A: b\r\n- Color: dark", None),
+    (b"- Color: fonc\xe9\n", b"- Farbe: fonc\xe9\n", None),  # it was so before
+    (b"- A: b\0\n", b"- A: c\0\n", None),
+    (b"- Color: fonc\xe9\n", None, None),
+    (b"\xef\xbb\xbf- A: b\n", b"- A: b\n", None),
+]
+
+
+def test_a_page_is_told_from_what_a_power_cut_or_another_encoding_left_of_it() -> None:
+    def judge(data: bytes, head: bytes | None, why: str | None) -> None:
+        held = why_held("facts/cars.md", data, lambda: head)
+        assert (held.why if held else None) == why
+
+    check_rows(judge, BYTES)
+
+
 def test_a_page_that_had_a_marker_before_is_not_held_for_it(memory: Memory) -> None:
     memory.pages.edit("facts/git.md", CONFLICT, reason="about git", author="person")
     file_of(memory, "facts/git.md").write_text(CONFLICT + "- Tool: mergetool\n")
     assert len(memory.pages.absorb()) == 1
-    file_of(memory, "facts/git.md").write_text(CONFLICT + "<<<<<<< ours\n")
-    assert memory.pages.absorb() == []
+    for more in ("<<<<<<< ours\n", CONFLICT):  # other labels, and the same ones once more
+        file_of(memory, "facts/git.md").write_text(CONFLICT + more)
+        assert memory.pages.absorb() == []
+        assert [held.why for held in memory.review.held()] == ["conflict"]
 
 
 @given(st.lists(st.sampled_from(["- a: b", "text", "", "# T", "> q", "=======", "```", "- "]), max_size=12))
@@ -307,22 +363,113 @@ def test_an_unreadable_page_is_not_gone(memory: Memory) -> None:
     assert [edit.path for edit in memory.pages.absorb()] == ["facts/cars.md"]
 
 
+# --- pages that are there under another name -------------------------------------------------------
+
+SPELT: list[tuple[str, str, str, list[tuple[str, str]]]] = [
+    ("facts/cars.md", "facts/.cars.md.icloud", "evicted", []),
+    ("USER.md", ".USER.md.icloud", "evicted", []),
+    ("USER.md", "user.md", "renamed", [("user.md", "copy")]),
+    ("facts/cars.md", "facts/Cars.md", "renamed", [("facts/Cars.md", "copy")]),
+    ("facts/café.md", "facts/cafe\u0301.md", "renamed", []),
+]
+
+
+def test_a_page_whose_name_is_spelt_otherwise_is_not_deleted(place: Path) -> None:
+    def rename(old: str, new: str, why: str, more: list[tuple[str, str]]) -> None:
+        shutil.rmtree(place / "memory", ignore_errors=True)
+        with open_cars(place) as memory:
+            memory.pages.edit("facts/café.md", "- Tea: green\n", reason="a page", author="person")
+            before, text = known(memory), file_of(memory, old).read_text()
+            file_of(memory, old).rename(file_of(memory, new))
+            assert memory.pages.absorb() == []
+            assert known(memory) == before
+            held = {(each.path, each.why) for each in memory.review.held()}
+            assert held == {(old, why), *more}
+            assert any(each.startswith(old) and "settle" in each for each in errors(memory))
+            if why == "evicted":
+                memory.review.settle(old, "keep")
+                assert file_of(memory, old).read_text() == text
+            file_of(memory, new).rename(file_of(memory, old))
+            assert errors(memory) == []
+            file_of(memory, old).rename(file_of(memory, new))
+            memory.review.settle(old, "accept")
+            assert next(memory.history.edits(old)).new is None
+            assert memory.review.held() == []
+            assert {path for path, _ in more} <= {*memory.pages.list()}  # a page of its own
+
+    check_rows(rename, SPELT)
+
+
+def test_a_page_that_cannot_be_read_is_told_while_its_last_version_is_used(place: Path) -> None:
+    def link(file: Path) -> None:
+        file.rename(place / "elsewhere.md")
+        file.symlink_to(place / "elsewhere.md")
+
+    def grow(file: Path) -> None:
+        file.write_text(CARS * 200)
+
+    def replace(act: Callable[[Path], None]) -> None:
+        shutil.rmtree(place / "memory", ignore_errors=True)
+        with open_cars(place, Policy(settle_seconds=0.01, quiet_seconds=0.0, page_bytes=4096)) as memory:
+            before = known(memory)
+            act(file_of(memory))
+            assert known(memory) == before
+            assert [(held.path, held.why) for held in memory.review.held()] == [("facts/cars.md", "unread")]
+            assert "facts/cars.md (a link, too large, or not readable)" in memory.notes[0]
+            assert len(errors(memory)) == 1
+            with pytest.raises(Refused, match="can be read"):
+                memory.review.settle("facts/cars.md", "keep")
+            file_of(memory).unlink()
+            file_of(memory).write_text(CARS)
+            assert memory.review.held() == []
+            assert errors(memory) == []
+
+    check_rows(replace, [link, grow])
+
+
+def test_two_spellings_of_one_file_are_its_page(memory: Memory) -> None:
+    os.link(file_of(memory, "USER.md"), file_of(memory, "user.md"))  # as if the file system ignored case
+    assert memory.pages.absorb() == []
+    assert [(held.path, held.why) for held in memory.review.held()] == [("USER.md", "unread")]  # two names
+    assert memory.pages.list() == ["USER.md", "facts/cars.md"]
+
+
+def test_a_journal_that_is_not_downloaded_is_not_lost(place: Path) -> None:
+    with open_cars(place) as memory:
+        memory.record(user="I live in Lyon.")
+    journal = place / "memory/log/journal.jsonl"
+    journal.rename(journal.with_name(".journal.jsonl.icloud"))
+    for act in (Memory, begin_again):
+        with pytest.raises(Refused, match="not downloaded"):
+            act(str(place / "memory"))
+    assert not journal.exists()
+
+
 # --- settling ---------------------------------------------------------------------------------------
 
 BLUE, GREEN = CARS.replace("red", "blue"), CARS.replace("red", "green")
 BOTH = CARS.replace("- Color: red\n", "- Color: blue\n- Color: green\n")
+
+SHOWN = f"# Git\n\n```\n{CONFLICT}```\n\n"
+FENCED = CONFLICT.replace("- Color: blue\n", "```\nblue\n```\n").replace("- Color: green\n", "```\ngreen\n")
 
 SETTLED: list[tuple[str, bytes, str, str | None, bool]] = [
     ("facts/cars.md", b"", "keep", CARS, False),
     ("facts/cars.md", b"", "accept", "", False),
     ("facts/cars.md", CARS.encode()[:14], "keep", CARS, True),
     ("facts/cars.md", CARS.encode()[:14], "accept", CARS[:14], False),
+    ("facts/cars.md", BLUE.encode("utf-16"), "keep", CARS, True),
+    ("facts/cars.md", BLUE.encode("utf-16"), "accept", BLUE, True),
+    ("facts/cars.md", BLUE.encode("utf-16-le"), "accept", BLUE.encode("utf-16-le").decode(), False),
     ("facts/cars.md", CONFLICT.encode(), "keep", CARS, True),
     ("facts/cars.md", CONFLICT.encode(), "ours", BLUE, True),
     ("facts/cars.md", CONFLICT.encode(), "theirs", GREEN, True),
     ("facts/cars.md", CONFLICT.encode(), "both", BOTH, True),
     ("facts/cars.md", CONFLICT.encode(), "accept", CONFLICT, False),
     ("facts/cars.md", CONFLICT.replace("blue", "red").encode(), "ours", CARS, True),
+    ("facts/cars.md", (SHOWN + CONFLICT).encode(), "ours", SHOWN + BLUE, True),
+    ("facts/cars.md", (SHOWN + CONFLICT).encode(), "both", SHOWN + BOTH, True),
+    ("facts/cars.md", FENCED.encode(), "ours", CARS.replace("- Color: red", "```\nblue\n```"), True),
     ("facts/cars.md", (CARS + "<<<<<<< HEAD\n").encode(), "both", CARS, True),
     ("facts/cars.md", (BLUE + ">>>>>>> laptop\n").encode(), "both", BLUE, True),
 ]
@@ -380,6 +527,83 @@ def test_a_copy_is_dropped_taken_or_read_line_by_line(place: Path) -> None:
             assert aside(memory) == [COPIED.encode()]
             assert memory.pages.list() == ["USER.md", "facts/cars.md"]
             assert errors(memory) == []
+
+
+LIKELY = "facts/cars 2.md"
+MOVES: dict[str, Callable[[Memory], object]] = {
+    "the page is edited": lambda memory: memory.pages.edit("facts/cars.md", "- Sail: white\n", reason="r"),
+    "the page is saved": lambda memory: file_of(memory).write_text("- Sail: white\n"),
+    "the page is deleted": lambda memory: memory.pages.delete("facts/cars.md", reason="r"),
+    "the copy is saved": lambda memory: file_of(memory, LIKELY).write_text("- Sail: white\n"),
+    "the lines are forgotten": lambda memory: memory.forget(match="Saab"),
+    "the journal is repaired": lambda memory: memory.repair(),
+}
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["open", "views deleted"])
+def test_what_was_once_a_copy_stays_one_until_it_is_settled(place: Path, is_new: bool) -> None:
+    def move_on(name: str) -> None:
+        shutil.rmtree(place / "memory", ignore_errors=True)
+        with open_cars(place) as other, open_cars(place) as memory:
+            other.facts()
+            file_of(memory, LIKELY).write_text(COPIED)
+            assert [held.of for held in memory.review.held()] == ["facts/cars.md"]
+            MOVES[name](memory)
+            if is_new:
+                shutil.rmtree(file_of(memory, "views"))
+            with open_cars(place) as later:
+                for each in (memory, other, later):
+                    assert "facts/cars 2.md" not in {fact.path for fact in each.facts()}
+                    assert [held.path for held in each.review.held()] == [LIKELY]
+                    assert [each for each in errors(later) if "cars 2.md" in each]
+            memory.review.settle(LIKELY, "keep")
+            file_of(memory, LIKELY).write_text("- Own: page\n")
+            assert "facts/cars 2.md" in {fact.path for fact in memory.facts()}
+            assert memory.review.held() == []
+
+    check_rows(move_on, MOVES)
+
+
+def test_a_page_that_an_editor_is_saving_has_its_copies(place: Path) -> None:
+    with open_cars(place, Policy(settle_seconds=5.0, quiet_seconds=0.0)) as memory:
+        file_of(memory).rename(file_of(memory, "facts/.saving"))
+        file_of(memory, LIKELY).write_text(COPIED)
+        looks: list[str] = []
+        look = memory.parts.pages.absorb._read_file
+
+        def look_and_save(path: str) -> Any:
+            looks.append(path)
+            if len(looks) == 3:
+                file_of(memory, "facts/.saving").rename(file_of(memory))
+            return look(path)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(memory.parts.pages.absorb, "_read_file", look_and_save)
+            assert memory.pages.absorb() == []
+        assert len(looks) >= 3
+        assert [held.path for held in memory.review.held()] == [LIKELY]
+
+
+def test_lines_that_a_person_moves_to_a_new_page_are_no_copy(memory: Memory) -> None:
+    file_of(memory).write_text("# Cars\n\n- Doors: two\n")
+    file_of(memory, "facts/cars-old.md").write_text(CARS)
+    assert len(memory.pages.absorb()) == 2
+    file_of(memory, "facts/cars-older.md").write_text(CARS)
+    assert memory.pages.absorb() != []  # its name has no page's
+    file_of(memory, "facts/cars-old-x.md").write_text(CARS)
+    assert [held.of for held in memory.review.held()] == ["facts/cars-old.md"]
+
+
+def test_a_copy_in_another_encoding_is_read_or_refused_and_never_guessed(memory: Memory) -> None:
+    old = COPIED.replace("blue", "foncé").encode("latin-1")
+    file_of(memory, COPY).write_bytes(old)
+    for take in ("theirs", "both"):
+        with pytest.raises(Refused, match="not UTF-8 text"):
+            memory.review.settle(COPY, take)
+    assert (file_of(memory).read_text(), file_of(memory, COPY).read_bytes()) == (CARS, old)
+    file_of(memory, COPY).write_bytes(COPIED.encode("utf-16"))
+    memory.review.settle(COPY, "theirs")
+    assert file_of(memory).read_text() == COPIED
 
 
 def test_what_only_looks_like_a_copy_becomes_a_page_by_a_persons_word(memory: Memory) -> None:

@@ -467,7 +467,7 @@ def test_a_repair_by_another_process_leads_nobody_astray(place: Path) -> None:
 def test_show_as_of_prints_what_the_page_was(
     memory: Memory, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    pages = [b"one\n", b"two\r\n", b"\xff not UTF-8", "三\n".encode()]
+    pages = [b"\xff not UTF-8", b"one\n", b"two\r\n", "三\n".encode()]
     for page in pages:
         (Path(memory.path) / PATH).write_bytes(page)
         memory.pages.absorb()

@@ -409,6 +409,9 @@ class Replay:
             case "void":
                 if str(record.get("path")) not in self.dirty:
                     self._copy_record(record)
+            case "copy":
+                if not any(self._cut.takes_page(str(record.get(name))) for name in ("path", "of")):
+                    self._copy_record(record)
             case "placed":
                 self._replay_placing(record)
             case "fact":

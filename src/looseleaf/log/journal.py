@@ -46,6 +46,8 @@ ACCEPTED = "accepted"
 """The kind of a record by which a person accepts losses."""
 GONE, FOUND = "gone", "found"
 """The kinds of records on pages that vanished together, and on those of them that are there again (FORMAT §5.6)."""
+COPY = "copy"
+"""The kind of a record that says of which page a file is a copy, or (null) that this is settled (FORMAT §2.6)."""
 
 TRACES = "traces/"
 

@@ -315,7 +315,10 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
     gone = [path for path in known if path not in found and path_fault(path) is None]
     held = gone if vanished_together(len(gone), len(known)) else heads.gone
     for path in gone:
-        if path in held:
+        elsewhere = parts.pages.absorb.find_elsewhere(path)
+        if elsewhere is not None:
+            yield held_problem(elsewhere)
+        elif path in held:
             yield held_problem(Held(path, "gone"))
         else:
             yield Problem(path, None, "this page is gone; the next command journals that", "note")

@@ -44,6 +44,16 @@ class JournalLost(Unreadable):
         super().__init__(f"Nothing was done: {self.says}. {self.then}")
 
 
+class NotDownloaded(Unreadable):
+    """A memory whose journal is in the cloud only."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"Nothing was done: the journal of {path} is not downloaded; iCloud left a stub in its place. Download the "
+            "folder (in the Finder: Download Now), and repeat this."
+        )
+
+
 class LogGone(Unreadable):
     """A memory whose log is gone: only the pages are there."""
 
@@ -114,6 +124,8 @@ def is_memory(path: str) -> bool:
     """True if the folder has a journal. An empty one is left by a crash while making the memory; if the log holds
     anything else, the journal was lost."""
     log = os.path.join(path, "log")
+    if os.path.lexists(os.path.join(log, ".journal.jsonl.icloud")):
+        raise NotDownloaded(path)
     try:
         if os.lstat(os.path.join(log, "journal.jsonl")).st_size > 0:
             return True

@@ -310,6 +310,19 @@ def find_covered_lines(text: str) -> list[bool]:
     return _read_page("", text).opaque
 
 
+def find_fenced_lines(text: str) -> list[bool]:
+    """Return for each line whether it is in a fence that ends."""
+    page = _read_page("", text)
+    openers = [at if before < 0 else before for at, before in enumerate(page.inside[:-1])]
+    fences = {
+        at for at, line in enumerate(page.bodies) if page.opaque[at] and page.inside[at] < 0 and fence(line)
+    }
+    return [
+        is_covered and opener in fences and opener != page.inside[-1]
+        for opener, is_covered in zip(openers, page.opaque, strict=True)
+    ]
+
+
 def summary_of(page: PageText, words: int = 10) -> str:
     """Return a summary by rule of fewer than `words` words: a page's relations, or its episodes."""
     room = max(words - 1, 1)

@@ -8,25 +8,30 @@ a page when two machines changed it are not pages.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import STATE
+from looseleaf.base.paths import STATE, TOP_PAGES, fold_name
 from looseleaf.text.diff import diff, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Container, Iterator, Sequence
     from typing import Any, Literal
 
-    Why = Literal["emptied", "conflict", "cut", "gone", "copy"]
+    Why = Literal["emptied", "garbled", "conflict", "cut", "gone", "renamed", "evicted", "unread", "copy"]
     Take = Literal["keep", "accept", "ours", "theirs", "both"]
 
 TAKES: dict[Why, tuple[Take, ...]] = {
     "emptied": ("keep", "accept"),
+    "garbled": ("keep", "accept"),
     "conflict": ("keep", "ours", "theirs", "both", "accept"),
     "cut": ("keep", "accept"),
     "gone": ("keep", "accept"),
+    "renamed": ("accept",),
+    "evicted": ("keep", "accept"),
+    "unread": (),
     "copy": ("keep", "theirs", "both", "accept"),
 }
 """For each reason to hold a file, what a person may decide."""
@@ -34,7 +39,7 @@ TAKES: dict[Why, tuple[Take, ...]] = {
 
 @frozen
 class Held:
-    """A file that is not believed: a page's, or (`of`) a copy of a page. `line`: the first conflict marker."""
+    """A file that is not believed: a page's, or (`of`) a copy of a page. `line`: the first one that is wrong."""
 
     path: str
     why: Why
@@ -46,16 +51,27 @@ class Held:
         """What is wrong with it, as part of a sentence that begins with its path."""
         return {
             "emptied": "was emptied",
+            "garbled": f"is not UTF-8 text, from line {self.line}",
             "conflict": f"has conflict markers, from line {self.line}",
             "cut": "is cut off in the middle of a line",
             "gone": "is gone, and so are most other pages",
+            "renamed": "is there under another spelling of its name, and must be renamed",
+            "evicted": "is not downloaded: iCloud left a stub in its place",
+            "unread": "cannot be read: it is a link, too large, or not for this user",
             "copy": f"is a conflict copy of {self.of}",
         }[self.why]
 
     @property
     def short(self) -> str:
         """The page and what is wrong, in a few words. A copy is not named: its name may say anything."""
-        what = {"conflict": "conflict markers", "cut": "cut off"}
+        what = {
+            "conflict": "conflict markers",
+            "cut": "cut off",
+            "garbled": "not UTF-8 text",
+            "renamed": "its name is spelled otherwise",
+            "evicted": "not downloaded",
+            "unread": "a link, too large, or not readable",
+        }
         return f"a conflict copy of {self.of}" if self.of else f"{self.path} ({what.get(self.why, self.why)})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,11 +92,16 @@ class Unsettled(Refused):
 
 # --- bytes that are not believed ----------------------------------------------------------
 
-_BLANK = b" \t\r\n\v\f\0\xef\xbb\xbf"
-"""White space, a byte order mark, and the zeros that a power cut leaves."""
+_BLANK = b" \t\r\n\v\f\0\xef\xbb\xbf\xff\xfe"
+"""White space, byte order marks, and the zeros that a power cut leaves."""
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The byte order marks of UTF-16."""
+
+_BLOCK = 4096
+"""Bytes that a file system writes at once: a page that is cut off often ends after some of them."""
 
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
-_FENCE = re.compile(rb"\s*(?:```|~~~)")
 _BULLET = re.compile(rb"[-*+][ \t]")
 
 
@@ -93,13 +114,50 @@ def why_held(path: str, data: bytes, head: Callable[[], bytes | None]) -> Held |
     journaled bytes. An empty or broken `state.json` has its own rule (FORMAT §11.4)."""
     if is_blank(data):
         return Held(path, "emptied") if path != STATE and not is_blank(head()) else None
-    if any(each in data for each in _MARKERS):
-        found = find_markers(data)
-        known = {line for _, line in find_markers(head() or b"")} if found else ()
-        first = next((number for number, line in found if line not in known), None)
+    if found := find_markers(data):
+        now, before = (Counter(line for _, line in each) for each in (found, find_markers(head() or b"")))
+        first = next((number for number, line in found if now[line] > before[line]), None)
         if first is not None:
             return Held(path, "conflict", first)
-    return Held(path, "cut") if path != STATE and data[-1:] != b"\n" and _is_cut(data, head()) else None
+    if path == STATE:
+        return None
+    if (data[-1:] != b"\n" or len(data) % _BLOCK == 0) and _is_cut(data, head()):
+        return Held(path, "cut")
+    bad = _find_garbled(data)
+    was_text = bad is not None and (last := head()) is not None and _find_garbled(last) is None
+    return Held(path, "garbled", bad) if was_text else None
+
+
+def decode_text(data: bytes) -> str | None:
+    """Return the text of a file in UTF-8, or in UTF-16 with the mark that editors on Windows put there; else None."""
+    encoding = "utf-16" if data[:2] in _UTF_16 else "utf-8"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _find_garbled(data: bytes) -> int | None:
+    """Return the first line that is not UTF-8, or has a zero byte; None if all are text."""
+    try:
+        data.decode()
+        at = data.find(b"\0")
+    except UnicodeDecodeError as error:
+        at = error.start
+    return None if at < 0 else data.count(b"\n", 0, at) + 1
+
+
+def find_elsewhere(path: str, folded: Container[str]) -> Held | None:
+    """Return why a page without a file is not gone, in a folder with these names (`fold_name`)."""
+    name = fold_name(path.rpartition("/")[2])
+    if name in folded:
+        return Held(path, "renamed")
+    return Held(path, "evicted") if stub_of(name) in folded else None
+
+
+def stub_of(name: str) -> str:
+    """Return the name of the file that iCloud leaves where it takes the bytes of one away."""
+    return f".{name}.icloud"
 
 
 def vanished_together(gone: int, known: int) -> bool:
@@ -109,19 +167,22 @@ def vanished_together(gone: int, known: int) -> bool:
 
 
 def find_markers(data: bytes) -> list[tuple[int, bytes]]:
-    """Return the conflict markers, whole conflicts and leftovers, each with its line number. None are in a fence: there
-    a page talks about them. A line of `=` also underlines a heading, `>` quotes a letter, `|` is a table."""
+    """Return the conflict markers, whole conflicts and leftovers, each with its line number. None begins in a fence:
+    there a page talks about them. A line of `=` also underlines a heading, `>` quotes a letter, `|` is a table."""
+    if not any(each in data for each in _MARKERS):
+        return []
+    from looseleaf.pages.grammar import find_fenced_lines
+
     found: list[tuple[int, bytes]] = []
-    fenced = False
+    fenced = [*find_fenced_lines(data.decode("utf-8", "replace")), False]
     lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
-    begun = False
+    begun = is_open = False
     for at, line in enumerate(lines):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and _is_marker(
-            line, lines[at - 1] if at else b"", b"".join(lines[at + 1 : at + 2]), begun
-        ):
+        around = lines[at - 1] if at else b"", b"".join(lines[at + 1 : at + 2])
+        # Inside a conflict, a fence of one side may end in the other.
+        if (is_open or not fenced[at]) and _is_marker(line, *around, begun):
             begun = begun or line.startswith(b"<")
+            is_open = not line.startswith(b">") if is_open else line.startswith(b"<")
             found.append((at + 1, line))
     return found
 
@@ -141,13 +202,19 @@ def _is_marker(line: bytes, before: bytes, after: bytes, begun: bool) -> bool:
 
 
 def _is_cut(data: bytes, head: bytes | None) -> bool:
-    """True if a page without a line end lost more than half of its text, in the middle of a line or of a letter."""
+    """True if a page is the beginning of its head up to the middle of a line or the end of a block; or lost more than
+    half of its text, in the middle of a line; or ends in the middle of a letter."""
     if head is None or len(data) >= len(head):
         return False
+    if data[-1:] == b"\n":
+        return head.startswith(data)
     try:
         data.decode()
     except UnicodeDecodeError as error:
         return error.end == len(data) and error.reason == "unexpected end of data"
+    if head.startswith(data):
+        rest, end, _ = head[len(data) :].partition(b"\n")
+        return len(data) % _BLOCK == 0 or bool(end and rest.strip())
     last = data.rpartition(b"\n")[2]
     return 2 * len(data) < len(head) and any(
         line.startswith(last) and line.rstrip() != last.rstrip() for line in head.split(b"\n")
@@ -160,8 +227,9 @@ def take_side(text: str, take: Take) -> str | None:
     kept: list[str] = []
     upper: list[str] = []
     part = ""
-    for line in split_lines(text):
-        mark = line[:7].encode("utf-8", "replace") if line[7:8] in ("", " ", "\r", "\n") else b""
+    marks = {number: line[:7] for number, line in find_markers(text.encode("utf-8", "replace"))}
+    for number, line in enumerate(split_lines(text), 1):
+        mark = marks.get(number, b"")
         after = {(_MARKERS[0], ""): "upper", (_MARKERS[1], "upper"): "base", (_MARKERS[3], "lower"): ""}
         after |= {(_MARKERS[2], "upper"): "lower", (_MARKERS[2], "base"): "lower"}
         if (mark, part) in after:
@@ -182,34 +250,44 @@ def take_side(text: str, take: Take) -> str | None:
         return done
     if take != "both":
         return None
-    marks = {number for number, _ in find_markers(text.encode("utf-8", "replace"))}
     return "".join(line for number, line in enumerate(split_lines(text), 1) if number not in marks)
 
 
 # --- copies by other programs ---------------------------------------------------------------
 
-_CONFLICT = "conflict|konflikt|conflit|конфликт|競合|冲突|衝突"
-_COPY = "cop[iy]|kopi|cópia|копи|コピー|副本|複本"
+_CONFLICT = (
+    "conflict|konflik|conflit|конфликт|конфлікт|競合|冲突|衝突|충돌|modstrid|motstrid|çakış|çeliş|bertentang|canggah|"
+    "ristirii|ütköz|xung đột|διένεξ|متعارض|מתנגש|ขัดแย้ง"
+)
+_COPY = "cop[iy]|kopi|kopya|cópia|копи|копі|コピー|副本|複本|사본|salinan|másolat|bản sao|αντίγραφ|نسخة|עותק|สำเนา"
+_IN = r"(?:[^()\[\]]|[\[(][^()\[\]]*[\])])*"
+"""What stands in brackets; brackets in it too."""
+
 _SURE = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"(?i)(.+?)\s?[\[(](?=[^()\[\]]*(?:{_CONFLICT}))(?=[^()\[\]]*(?:{_COPY}))[^()\[\]]*[\])]",
+        rf"(?i)(.+?)\s?[\[(](?={_IN}(?:{_CONFLICT}))(?={_IN}(?:{_COPY})){_IN}[\])]",
+        r"(?i)(.+?)\s?\((?:unicode encoding|selective sync|white ?space|case) conflict(?: \d+)?\)",
         r"(?i)(.+?)\s?\(sfconflict [^()]*\)",
         r"(.+)\.sync-conflict-\d{8}-\d{6}(?:-\w+)?",
         r"(.+)_conflict-\d{8}-\d{6}",
+        r"(.+)_[^_]+_[A-Z][a-z]{2}-\d{2}-\d{6}-\d{4}_[A-Za-z]*Conflict(?:\(\d+\))?",
         r"(.+)_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+",
     )
 )
-"""Names that no person gives: of Dropbox, Nextcloud, Obsidian, Seafile, Syncthing, ownCloud, git's mergetool."""
+"""Names that no person gives: of Dropbox, Nextcloud, Obsidian, Seafile, Syncthing, ownCloud, Synology, git's
+mergetool."""
 
+_A_COPY = "copy|copie|copia|cópia|kopie|kopia|kopi|kopio|kopya|копия|копія|コピー|副本|複本|사본|복사본|salinan|másolat"
 _LIKELY = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"(.+?)\s?\(\d{1,2}\)",
         r"(.+) \d{1,2}",
-        r"(.+?)(?: -)? copy(?: \d+| \(\d+\))?",
-        r"copy of (.+)",
-        r"(.+?)\s?[\[(](?:case )?conflict(?:ed)?[\])]",
+        rf"(.+?)(?: [-–])? (?:{_A_COPY})(?: \d+| ?\(\d+\))?",
+        r"(.+?)\s?[-–の的]?\s?(?:コピー|副本|複本)(?: ?\d+| ?\(\d+\))?",
+        rf"(?:{_A_COPY})(?: (?:of|von|van|de|di|do|da|av|af))? (.+)",
+        r"(.+?)\s?[\[(]conflict(?:ed)?[\])]",
     )
 )
 """Names that people give too (iCloud, Google Drive, browsers, file managers): the content decides."""
@@ -220,21 +298,49 @@ _HOST = re.compile(r"-(?=([A-Za-z0-9][A-Za-z0-9-]*)\Z)")
 _ALIKE = 0.5
 """The share of lines that a copy has in common with its page, at least."""
 
+_NEARLY, _FEWEST = 0.8, 3
+"""The share of its lines that a file has from a page, and how many these are, if only this tells that it is a copy."""
+
+_PLAIN = str.maketrans("（）［］【】", "()[][]")
+
 
 def sure_original(name: str) -> str | None:
     """Return the file that a name is a copy of, if the name alone tells."""
     stem, suffix = _split_name(name)
-    match = next(filter(None, (each.fullmatch(stem) for each in _SURE)), None)
-    return f"{match[1]}{suffix}" if match else None
+    match = next(filter(None, (each.fullmatch(stem.translate(_PLAIN)) for each in _SURE)), None)
+    return f"{stem[: match.end(1)]}{suffix}" if match else None
 
 
 def likely_originals(name: str) -> Iterator[str]:
     """Yield the files that a name may be a copy of."""
     stem, suffix = _split_name(name)
-    yield from (f"{match[1]}{suffix}" for match in (each.fullmatch(stem) for each in _LIKELY) if match)
+    plain = stem.translate(_PLAIN)
+    matches = filter(None, (each.fullmatch(plain) for each in _LIKELY))
+    yield from (f"{stem[slice(*match.span(1))]}{suffix}" for match in matches)
     for match in _HOST.finditer(stem):
         if match[1] != match[1].lower() and match.start():
             yield f"{stem[: match.start()]}{suffix}"
+
+
+def _related_originals(name: str) -> Iterator[str]:
+    """Yield the files whose names stand at the beginning or the end of a name."""
+    stem, suffix = _split_name(name)
+    for at in range(1, len(stem)):
+        if not (
+            stem[at - 1].isalnum() and stem[at].isalnum() and stem[at - 1].isascii() == stem[at].isascii()
+        ):
+            yield f"{stem[:at].rstrip(_BETWEEN)}{suffix}"
+            yield f"{stem[at:].lstrip(_BETWEEN)}{suffix}"
+
+
+_BETWEEN = " -–_.,~([（【"
+
+
+def may_be_copy_of(name: str) -> Iterator[str]:
+    """Yield the files that a name may be a copy of, if they are alike."""
+    if name not in TOP_PAGES:
+        yield from likely_originals(name)
+        yield from (each for each in _related_originals(name) if each != name)
 
 
 def _split_name(name: str) -> tuple[str, str]:
@@ -262,28 +368,50 @@ def copies_among(names: Collection[str], *, sure: bool = False) -> Iterator[tupl
 
 
 def find_original(
-    name: str, text: str, names: Collection[str], read: Callable[[str], str | None]
+    name: str, text: str, names: Collection[str], read: Callable[[str], Sequence[str]]
 ) -> str | None:
-    """Return the page that a file is a copy of, in a folder with these names; None: it is a page of its own."""
+    """Return the page that a file is a copy of, of those with these names; None: it is a page of its own. `read`
+    returns the texts of a page, as it is now and as it was. Lines that a page lost to a new one are no copies."""
     sure = sure_original(name)
     if sure is not None:
         return sure
+    likely = {*likely_originals(name)}
     return next(
-        (each for each in likely_originals(name) if each in names and _is_alike(text, read(each) or "")), None
+        (
+            each
+            for each in may_be_copy_of(name)
+            if each in names
+            and (
+                (each in likely and any(_is_alike(text, other) for other in read(each)))
+                or any(_is_nearly(text, other) for other in read(each)[:1])
+            )
+        ),
+        None,
     )
+
+
+def _is_nearly(text: str, page: str) -> bool:
+    """True if nearly all lines of a text are those of a page."""
+    lines = own_lines(text)
+    shared = len(lines & own_lines(page))
+    return shared >= max(_FEWEST, _NEARLY * len(lines)) and not _have_two_titles(text, page)
+
+
+def _have_two_titles(one: str, other: str) -> bool:
+    titles = [_title_of(each) for each in (one, other)]
+    return all(titles) and titles[0] != titles[1]
 
 
 def _is_alike(one: str, other: str) -> bool:
     """True if two pages have a common past: half of the lines of the shorter one, or of its labels if the titles are
     the same. Pages with two titles have none."""
-    titles = [_title_of(each) for each in (one, other)]
-    if all(titles) and titles[0] != titles[1]:
+    if _have_two_titles(one, other):
         return False
     lines = [own_lines(each) for each in (one, other)]
     if not all(lines):
         return False
     kinds = [lines]
-    if all(titles):
+    if _title_of(one) and _title_of(other):
         kinds.append([{each.partition(":")[0] for each in some} for some in lines])
     return any(len(here & there) >= _ALIKE * min(len(here), len(there)) for here, there in kinds)
 

@@ -16,11 +16,12 @@ from __future__ import annotations
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
+from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, fold_name, is_page, name_fault
 from looseleaf.base.values import START, Position, sha256
 from looseleaf.log.journal import (
     ACCEPTED,
     BACK,
+    COPY,
     EXTERNAL,
     FOUND,
     GONE,
@@ -153,6 +154,8 @@ class Heads:
         """True if there was an edit of an unknown author."""
         self.gone: set[str] = set()
         """Pages that vanished together: held until each is back, or settled."""
+        self.copies: dict[str, str] = {}
+        """Files that are copies of pages, by what was in them when they were found: so until they are settled."""
         self.later: dict[str, None] = {}
         """Entries that wait for a held page, in order of arrival."""
         self.lost: dict[str, Record] = {}
@@ -187,6 +190,7 @@ class Heads:
             self.is_proven = raw.get("proven") is not False
             self.has_unknown = raw.get("unknown") is not False
             self.gone = set(map(str, raw.get("gone", ())))
+            self.copies = {str(path): str(of) for path, of in raw.get("copies", {}).items()}
             self.later = dict.fromkeys(map(str, raw.get("later", ())))
             self.lost = {str(each["id"]): each for each in raw.get("lost", ())}
             is_ours = self.belong()
@@ -198,6 +202,7 @@ class Heads:
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
         self.holes, self._before, self.seen, self.gone, self.later, self.lost = 0, {}, {}, set(), {}, {}
+        self.copies = {}
         self.is_proven = self.has_unknown = False
 
     def belong(self) -> bool:
@@ -234,6 +239,9 @@ class Heads:
             for name in record.get("losses", ()):
                 self.lost.pop(str(name), None)
         path = record.get("path")
+        if record.get("kind") in (COPY, "edit"):
+            self.copies.pop(str(path), None)
+            self.copies |= {str(path): str(record["of"])} if record.get("of") else {}
         if isinstance(path, str):
             self.marks.pop(path, None)
             self.seen.pop(path, None)
@@ -300,6 +308,8 @@ class Heads:
             }
             if self.gone:
                 view["gone"] = sorted(self.gone)
+            if self.copies:
+                view["copies"] = dict(sorted(self.copies.items()))
             if self.later:
                 view["later"] = list(self.later)
             if self.lost:
@@ -384,6 +394,12 @@ class OutsideEdits:
         self._texts: dict[str, bytes] | None = None
         self._files: set[str] | None = None
         """The pages found by the last look at all folders."""
+        self._folded: dict[str, set[str]] = {}
+        """The names in each folder where a page was missed, as of this look (`fold_name`)."""
+        self._spelt: dict[str, str] | None = None
+        """The pages by the folded form of their paths, if a new file was found in this look."""
+        self._likely: dict[str, str] = {}
+        """Files that this look found to be copies by what is in them."""
         self._threads = Threads()
         self._loaded = False
 
@@ -412,7 +428,7 @@ class OutsideEdits:
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
         """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
-            self._files = None
+            self._files, self._folded, self._spelt, self._likely = None, {}, None, {}
             self.know(recovers=True)
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
@@ -423,6 +439,7 @@ class OutsideEdits:
             if self.heads.gone:
                 changed -= self._hold_gone(found)
             edits = self._absorb({path for path in changed if not self._is_settled(path)})
+            edits += self._absorb(self._settle_copies())
             self._texts = None
             if (
                 not self.heads.is_proven
@@ -549,28 +566,78 @@ class OutsideEdits:
 
     def _hold_copy(self, path: str, names: Collection[str]) -> bool:
         """Hold a file that is a copy of a page in its folder, which has these names; False if it is none."""
-        from looseleaf.pages.held import Held, find_original, likely_originals, sure_original
+        from looseleaf.pages.held import Held, sure_original
 
         folder, slash, name = path.rpartition("/")
-        if sure_original(name) is None and not any(each in names for each in likely_originals(name)):
-            return False
-
-        def read(name: str) -> str:
-            data = self.head_bytes(f"{folder}{slash}{name}")
-            try:
-                found = (
-                    self._store.get(f"{folder}{slash}{name}", self._policy.page_bytes)
-                    if data is None
-                    else None
-                )
-            except Refused:
-                found = None
-            return (data or (found.data if found else b"")).decode("utf-8", "replace")
-
-        original = find_original(name, read(name), names, read)
+        twin = self._find_twin(path)
+        there = self._store.stat(twin) if twin is not None else None
+        if twin is not None and there is None:
+            self.held[path] = Held(path, "copy", of=twin)
+        if twin is not None and (there is None or self._is_same_file(path, there)):
+            return True
+        known = self.heads.copies.get(path)
+        original = known.rpartition("/")[2] if known else self._find_original(folder + slash, name, names)
         if original is not None:
             self.held[path] = Held(path, "copy", of=f"{folder}{slash}{original}")
+            if known is None and sure_original(name) is None:
+                self._likely[path] = f"{folder}{slash}{original}"
         return original is not None
+
+    def _find_original(self, folder: str, name: str, names: Collection[str]) -> str | None:
+        """Return the page that a file is a copy of, by its name and what is in it. A page counts that has a file, or a
+        head: an editor may be saving it."""
+        from looseleaf.pages.held import find_original, may_be_copy_of, sure_original
+
+        likely = {*may_be_copy_of(name)}
+        there = {each for each in likely if each in names or self.heads.get(folder + each).sha256 is not None}
+        if sure_original(name) is None and not there:
+            return None
+
+        def read(name: str) -> list[str]:
+            """Return the texts of a page: of its file, and of its head."""
+            try:
+                document = self._store.get(folder + name, self._policy.page_bytes)
+            except Refused:
+                document = None
+            texts = document.data if document is not None else None, self.head_bytes(folder + name)
+            return [each.decode("utf-8", "replace") for each in texts if each is not None]
+
+        return find_original(name, (*read(name), "")[0], there, read)
+
+    def _settle_copies(self) -> set[str]:
+        """Journal which files were found to be copies; return those that are none, because their page is gone."""
+        if not self._likely:
+            return set()
+        gone = {path for path, of in self._likely.items() if self.heads.get(of).sha256 is None}
+        try:
+            with self._store.lock():
+                self.heads.catch_up()
+                for path, of in sorted(self._likely.items()):
+                    if path not in gone and path not in self.heads.copies:
+                        self.note_copy(path, of)
+        except Refused:
+            pass  # held as long as it looks like one
+        self.held = {path: held for path, held in self.held.items() if path not in gone}
+        return gone
+
+    def note_copy(self, path: str, of: str | None) -> None:
+        """Journal, under the lock, that a file is a copy of a page, or that this is settled."""
+        from looseleaf.base.ids import new_id, now
+
+        record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": now(), "kind": COPY, "path": path}
+        self._store.append(JOURNAL, [record | {"of": of}])
+        self.heads.catch_up()
+
+    def _find_twin(self, path: str) -> str | None:
+        """Return the page whose path is spelt otherwise, and the same to some systems."""
+        if self._spelt is None:
+            self._spelt = {fold_name(each): each for each in self.heads.pages.there()}
+        return self._spelt.get(fold_name(path))
+
+    def _is_same_file(self, path: str, other: Stat) -> bool:
+        """True if two names are one file: the file system ignores case."""
+        stat = self._store.stat(path)
+        return stat is not None and stat.mark[:2] == other.mark[:2]
 
     def pages(self) -> list[str]:
         """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
@@ -599,9 +666,21 @@ class OutsideEdits:
             held = Held(path, "gone") if path in self.heads.gone else None
         else:
             held = why_held(path, document.data, lambda: self.head_bytes(path))
+        if document is None and held is None:
+            held = self.find_elsewhere(path)
         if held is not None:
             self.held[path] = held
         return held is not None
+
+    def find_elsewhere(self, path: str) -> Held | None:
+        """Return why a page without a file is not gone; None: it is."""
+        from looseleaf.pages.held import find_elsewhere
+
+        folder = path.rpartition("/")[0]
+        if folder not in self._folded:
+            there = self._store.list(folder)
+            self._folded[folder] = {fold_name(each.path.rpartition("/")[2]) for each in there}
+        return find_elsewhere(path, self._folded[folder])
 
     def _find_gone(self) -> list[str]:
         """Return the pages that are gone now, if they are so many that they vanished together."""
@@ -627,8 +706,9 @@ class OutsideEdits:
         seen_ns = time.time_ns()
         try:
             document, stat = self._read_file(path)
-        except Refused:
-            return None  # too large, a link, unreadable: not absorbed, and never as empty; `check` reports it
+        except Refused:  # too large, a link, unreadable: not absorbed, and never as empty
+            self._hold_unread(path)
+            return None
         if (document.sha256 if document else None) != self.heads.get(path).sha256:
             return document, stat
         self.heads.remember(stat, seen_ns)
@@ -637,6 +717,12 @@ class OutsideEdits:
                 self.keep_copy(path, document.data)
             self.heads.seen[path] = document.sha256
         return None
+
+    def _hold_unread(self, path: str) -> None:
+        from looseleaf.pages.held import Held
+
+        if self.heads.get(path).sha256 is not None:
+            self.held[path] = Held(path, "unread")
 
     def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
         """Read a page's bytes, then its file's times."""
@@ -647,7 +733,7 @@ class OutsideEdits:
         edits: list[Edit] = []
         watch = _Watch(self._policy)
         while paths:
-            waiting, paths = sorted(paths), set()
+            waiting, paths, self._folded = sorted(paths), set(), {}
             for begin in range(0, len(waiting), _AT_ONCE):
                 with self._store.lock():
                     self._store.recover()
@@ -713,9 +799,10 @@ class OutsideEdits:
         return path in self.held and self.held[path].of is not None
 
     def refuse_held(self, *paths: str) -> None:
-        """Refuse to change a page that waits for a person, as of the last look."""
+        """Refuse to change a page that waits for a person, as of the last look. One that cannot be read, the store
+        refuses, and says why."""
         held = next((self.held[path] for path in paths if path in self.held), None)
-        if held is not None:
+        if held is not None and held.why != "unread":
             from looseleaf.pages.held import Unsettled
 
             raise Unsettled(held)

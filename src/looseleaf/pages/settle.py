@@ -12,7 +12,7 @@ from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.log.journal import PERSON, record_of
-from looseleaf.pages.held import TAKES, copies_among, is_blank, new_lines, take_side, with_lines
+from looseleaf.pages.held import TAKES, copies_among, decode_text, is_blank, new_lines, take_side, with_lines
 from looseleaf.store.records import BODIES
 from looseleaf.store.root import ASIDE, STAGED
 
@@ -80,7 +80,7 @@ def both_texts(parts: Needs, held: Held) -> tuple[str, str]:
     good = parts.pages.absorb.head_bytes(held.of or held.path) or b""
     document = parts.files.get(held.path)
     found = document.data if document is not None else b""
-    return good.decode("utf-8", "replace"), found.decode("utf-8", "replace")
+    return good.decode("utf-8", "replace"), decode_text(found) or found.decode("utf-8", "replace")
 
 
 def settle(parts: Needs, path: str, take: str, lines: Sequence[str] | None = None) -> Settled:
@@ -91,6 +91,10 @@ def settle(parts: Needs, path: str, take: str, lines: Sequence[str] | None = Non
         if held is None:
             raise NotFound(f"Nothing was settled: {path} is not held. `looseleaf settle` lists what is.")
         chosen = next((each for each in TAKES[held.why] if each == take), None)
+        if not TAKES[held.why]:
+            raise Refused(
+                f"{path} was not settled: it {held.says}. Put a file in its place that can be read."
+            )
         if chosen is None:
             raise Invalid(
                 f"Nothing was settled: {path} {held.says}, and that is settled by {', '.join(TAKES[held.why])}."
@@ -106,7 +110,8 @@ def settle(parts: Needs, path: str, take: str, lines: Sequence[str] | None = Non
 def _settle_page(parts: Needs, held: Held, take: Take, document: Document | None) -> Settled:
     absorb, path = parts.pages.absorb, held.path
     data = document.data if document is not None else None
-    if take == "accept":
+    text = decode_text(data) if data is not None and held.why == "garbled" else None
+    if take == "accept" and (text is None or b"\0" in text.encode()):
         edit = absorb.journal_edit(path, data, PERSON, f"settled: {path} {held.says}, and that is right")
         return Settled(path, held.why, take, edit.id)
     base = document.sha256 if document is not None else None
@@ -123,7 +128,7 @@ def _settle_page(parts: Needs, held: Held, take: Take, document: Document | None
         elif base is not None:  # there never was such a page
             parts.files.delete(path, base=base)
         return Settled(path, held.why, take, None, aside)
-    new = _merged(path, data or b"", take)
+    new = text.encode() if text is not None else _merged(path, data or b"", take)
     aside = _set_aside(parts, path, data)
     if new == good:
         parts.files.put(path, new, base=base)
@@ -158,7 +163,11 @@ def _settle_copy(
     page = held.of or ""
     edit = None
     if take != "keep":
-        copy = document.data.decode("utf-8", "replace")
+        copy = decode_text(document.data)
+        if copy is None or "\0" in copy:
+            raise Refused(
+                f"{held.path} was not settled: it is not UTF-8 text. Save it so with an editor, or drop it (keep)."
+            )
 
         def change(text: str) -> str:
             if take == "theirs":
@@ -171,6 +180,8 @@ def _settle_copy(
         edit = parts.pages.edit(page, change, reason=reason, author=PERSON).id or None
     aside = _set_aside(parts, held.path, document.data)
     parts.files.delete(held.path, base=document.sha256)
+    if held.path in parts.pages.absorb.heads.copies:
+        parts.pages.absorb.note_copy(held.path, None)
     return Settled(held.path, held.why, take, edit, aside)
 
 
