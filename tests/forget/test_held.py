@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetting import POLICY
+from forgetting import POLICY, Op, live
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.store import records
@@ -101,6 +101,28 @@ def test_a_copy_of_a_log_loses_the_words(memory: Memory, name: str) -> None:
     assert all(records.decode(line)[1] for line in lines)  # the others are whole
 
 
+def test_a_forgotten_topic_takes_its_held_page_and_its_copies_along(memory: Memory) -> None:
+    file_of(memory).write_text(CONFLICT)
+    file_of(memory, COPY).write_text(CARS + "- Lover: Ann\n")
+    assert memory.forget(topic="cars", dry_run=True).counts["others"] == 2
+    told = memory.forget(topic="cars")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert list(file_of(memory, "facts").iterdir()) == []
+    assert words_in(memory, b"ann") == []
+    assert memory.review.held() == []
+    assert memory.facts(topic="cars") == []
+
+
+@pytest.mark.parametrize("name", ["facts/cars.md", COPY])
+def test_a_forgotten_fact_goes_from_held_files_even_if_its_value_is_short(memory: Memory, name: str) -> None:
+    memory.pages.edit("facts/cars.md", CARS + "- Age: 9\n", reason="a page", author="person")
+    file_of(memory, name).write_text(CONFLICT + "- Age: 9\n- Doors: 5\n")
+    memory.forget(fact=str(next(each.id for each in memory.facts(topic="cars") if each.relation == "Age")))
+    assert words_in(memory, b"age: 9") == []
+    assert "- Doors: 5\n" in file_of(memory, name).read_text()
+
+
 def test_what_cannot_be_cut_out_is_refused_and_said(memory: Memory) -> None:
     half = CARS.encode()[: len(CARS) // 2 - 8]
     file_of(memory).write_bytes(half)
@@ -115,10 +137,10 @@ def test_what_cannot_be_cut_out_is_refused_and_said(memory: Memory) -> None:
 
 
 def test_words_across_two_lines_of_a_copy_are_refused(memory: Memory) -> None:
-    file_of(memory, COPY).write_text(CARS + "- Note: the winding\n  road home\n")
-    memory.remember("The winding road home.")
+    file_of(memory, COPY).write_text(CARS + "- Note: the winding\n  road home.\n")
+    live(memory, [Op("talk", "walk", ("The winding road home.",))])
     with pytest.raises(Refused, match="cannot be cut out"):
-        memory.forget(match="winding road")
+        memory.forget(session="walk")
     memory.review.settle(COPY, "keep")
     assert memory.forget(match="winding road").probe
     assert words_in(memory, b"winding") == []

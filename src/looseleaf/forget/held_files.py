@@ -1,4 +1,4 @@
-"""Held files and conflict copies lose the lines that hold what goes (FORMAT §5.6, §17.2).
+"""Held files and conflict copies lose what goes, as the pages do that they stand for (FORMAT §5.6, §17.2).
 
 They are not what the journal says, so living it again does not change them; and what was forgotten must not come back
 when a person settles them.
@@ -7,31 +7,68 @@ when a person settles them.
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
+from looseleaf.pages.held import is_blank
 from looseleaf.pages.settle import find_log_copies
+from looseleaf.store.documents import Removal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.forget.plan import Needs
+    from collections.abc import Iterator
+
+    from looseleaf.forget.cut import Cut
+    from looseleaf.forget.plan import ForgetPlan, Needs
     from looseleaf.forget.probe import Needles
+    from looseleaf.pages.held import Held
     from looseleaf.store.documents import Switch
 
 
-def cut_held(parts: Needs, needles: Needles, switch: Switch) -> None:
-    """Stage what held pages, and copies of pages and logs, become without the lines that hold what goes, with the other
-    files that change."""
-    store, held, changed = parts.context.store, parts.pages.absorb.held, switch.paths
-    for path in (*held, *(copy for copy, _ in find_log_copies(store))):
+def find_taken(parts: Needs, cut: Cut) -> Iterator[str]:
+    """Yield the held files that go whole, with their topic."""
+    held = sorted(parts.pages.absorb.held.items())
+    return (path for path, each in held if cut.takes_page(each.of or path) and parts.context.store.stat(path))
+
+
+def cut_held(parts: Needs, plan: ForgetPlan, switch: Switch) -> None:
+    """Stage what held pages, and copies of pages and logs, become without what goes, with the other files that
+    change."""
+    changed = switch.paths
+    for held in parts.pages.absorb.held.values():
+        _cut_held_page(parts, plan, switch, held, is_changed=held.path in changed)
+    store = parts.context.store
+    for path, _ in find_log_copies(store):
         document = store.get(path)
-        found = document is not None and needles.hits(document.data)
-        # Without a line, or beside a shorter head, a page that is cut off may look like what a person saved.
-        if path in held and held[path].why == "cut" and (found or path in changed):
-            raise _unsettled_error(path)
-        if document is not None and found:
-            lines = document.data.splitlines(keepends=True)
-            left = b"".join(line for line in lines if not needles.hits(line))
-            if needles.hits(left):  # across the end of a line
-                raise _unsettled_error(path)
+        if document is not None and plan.needles.hits(document.data):
+            left = _drop_lines(path, document.data, plan.needles)
             switch.put(path, left, document.sha256, is_page=True)
+
+
+def _cut_held_page(parts: Needs, plan: ForgetPlan, switch: Switch, held: Held, *, is_changed: bool) -> None:
+    """`is_changed`: the page's last good version changes too."""
+    path = held.path
+    document = parts.context.store.get(path)
+    if document is None:
+        return
+    left = plan.cut.cut_version(held.of or path, document.data)
+    left = None if left is None else _drop_lines(path, left, plan.needles)
+    is_cut = left != document.data
+    if left is None or (held.of is not None and is_cut and is_blank(left)):
+        switch.remove(Removal(path, document.sha256))
+        return
+    # Without a line, or beside a shorter head, a page that is cut off may look like what a person saved.
+    if held.why == "cut" and (is_cut or is_changed):
+        raise _unsettled_error(path)
+    if is_cut:
+        switch.put(path, left, document.sha256, is_page=True)
+
+
+def _drop_lines(path: str, data: bytes, needles: Needles) -> bytes:
+    """Return what is left of a file without the lines that hold what goes."""
+    if not needles.hits(data):
+        return data
+    left = b"".join(line for line in data.splitlines(keepends=True) if not needles.hits(line))
+    if needles.hits(left):  # across the end of a line
+        raise _unsettled_error(path)
+    return left
 
 
 def _unsettled_error(path: str) -> Refused:

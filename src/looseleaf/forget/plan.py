@@ -323,6 +323,22 @@ class ForgetPlan:
                 found.append(f"{record.get('turn_id')} of {stream.partition('/')[2]}")
         return tuple(found)
 
+    @property
+    def cut(self) -> Cut:
+        """The cut, with all sentences that were found to go."""
+        return self._cut
+
+    def head_after(self, path: str) -> bytes | None:
+        """Return the last journaled bytes of a page, as they will be."""
+        return self._world.documents.get(path)
+
+    @cached_property
+    def changed_ids(self) -> frozenset[str]:
+        """The ids of records that go or lose something."""
+        edits = (old for old, new in self._replay.written if not (len(new) == 1 and new[0] is old))
+        traces = (*(old for _, old in self._gone), *(old for _, old, _ in self._changed))
+        return frozenset(str(old.get("id")) for old in (*edits, *traces))
+
     def count(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
         """Return how many of each kind go, and the first of them; all facts."""
         traces = [words_of(record) for _, record in self._gone if Trace.from_record(record) is not None]
