@@ -54,6 +54,27 @@ def test_a_page_in_conflict_loses_the_words_and_stays_held(memory: Memory) -> No
     assert words_in(memory) == []
 
 
+def test_words_in_conflict_markers_go_and_the_page_stays_in_conflict(memory: Memory) -> None:
+    memory.remember("Nightingale is my boat.")
+    file_of(memory).write_text(CONFLICT.replace("HEAD", "nightingale-a").replace("laptop", "nightingale-b"))
+    assert memory.forget(match="nightingale").counts["facts"]
+    assert words_in(memory, b"nightingale") == []
+    assert [held.why for held in memory.review.held()] == ["conflict"]
+    assert not [each for each in memory.facts(topic="cars") if each.object == "green"]
+    memory.review.settle("facts/cars.md", "theirs")
+    assert file_of(memory).read_text() == CARS.replace("red", "green")
+
+
+def test_words_without_which_a_page_is_no_longer_in_conflict_are_refused(memory: Memory) -> None:
+    memory.remember("Nightingale is my boat.")
+    left = CARS + ">>>>>>> nightingale-b\n"  # of a merge that is half done
+    file_of(memory).write_text(left)
+    with pytest.raises(Refused, match=r"Nothing was forgotten: facts/cars\.md waits.*`looseleaf settle`"):
+        memory.forget(match="nightingale")
+    assert file_of(memory).read_text() == left
+    assert memory.facts(topic="cars")
+
+
 @pytest.mark.parametrize("blank", [b"", b"\n"])
 def test_an_emptied_page_stays_held(memory: Memory, blank: bytes) -> None:
     file_of(memory).write_bytes(blank)

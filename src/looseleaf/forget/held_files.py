@@ -7,7 +7,7 @@ when a person settles them.
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.pages.held import is_blank
+from looseleaf.pages.held import find_markers, is_blank, why_held
 from looseleaf.pages.settle import find_log_copies
 from looseleaf.store.documents import Removal
 
@@ -48,17 +48,29 @@ def _cut_held_page(parts: Needs, plan: ForgetPlan, switch: Switch, held: Held, *
     document = parts.context.store.get(path)
     if document is None:
         return
-    left = plan.cut.cut_version(held.of or path, document.data)
+    bare = _bare_markers(document.data, plan.needles) if held.why == "conflict" else document.data
+    left = plan.cut.cut_version(held.of or path, bare)
     left = None if left is None else _drop_lines(path, left, plan.needles)
     is_cut = left != document.data
     if left is None or (held.of is not None and is_cut and is_blank(left)):
         switch.remove(Removal(path, document.sha256))
         return
-    # Without a line, or beside a shorter head, a page that is cut off may look like what a person saved.
-    if held.why == "cut" and (is_cut or is_changed):
-        raise _unsettled_error(path)
+    # Without a line, or beside a shorter head, a page that is held may look like what a person saved.
+    if held.of is None and (is_cut or is_changed) and not is_blank(document.data):
+        again = why_held(path, left, lambda: plan.head_after(path))
+        if held.why == "cut" or again is None or again.why != held.why:
+            raise _unsettled_error(path)
     if is_cut:
         switch.put(path, left, document.sha256, is_page=True)
+
+
+def _bare_markers(data: bytes, needles: Needles) -> bytes:
+    """Return a page whose conflict markers have no labels that hold what goes: it stays in conflict."""
+    lines = data.split(b"\n")
+    for number, marker in find_markers(data):
+        if needles.hits(marker):
+            lines[number - 1] = marker[:7]
+    return b"\n".join(lines)
 
 
 def _drop_lines(path: str, data: bytes, needles: Needles) -> bytes:
