@@ -10,6 +10,7 @@ import pytest
 from forgetting import POLICY, Op, live
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
+from looseleaf.base.ids import random_id
 from looseleaf.store import records
 
 CARS = "# Cars\n\n- Color: red\n- Brand: Saab\n- Nickname: Wanderer\n- Wheels: four\n"
@@ -33,8 +34,10 @@ def file_of(memory: Memory, path: str = "facts/cars.md") -> Path:
 
 
 def words_in(memory: Memory, word: bytes = b"wanderer") -> list[str]:
-    files = (path for path in Path(memory.path).rglob("*") if path.is_file())
-    return [str(path.relative_to(memory.path)) for path in files if word in path.read_bytes().lower()]
+    files = {
+        path: str(path.relative_to(memory.path)) for path in Path(memory.path).rglob("*") if path.is_file()
+    }
+    return [name for path, name in files.items() if word in path.read_bytes().lower() + name.lower().encode()]
 
 
 def test_a_page_in_conflict_loses_the_words_and_stays_held(memory: Memory) -> None:
@@ -165,3 +168,70 @@ def test_words_across_two_lines_of_a_copy_are_refused(memory: Memory) -> None:
     memory.review.settle(COPY, "keep")
     assert memory.forget(match="winding road").probe
     assert words_in(memory, b"winding") == []
+
+
+def test_a_copys_name_with_the_words_is_settled_first_and_leaves_no_trace(memory: Memory) -> None:
+    memory.remember("Nightingale is my boat.")
+    copy = "facts/cars (Nightingale's conflicted copy 2026).md"
+    file_of(memory, copy).write_text(CARS + "- Top: x\n")
+    with pytest.raises(Refused, match=r"Nothing was forgotten: the name of facts/cars .*`looseleaf settle`"):
+        memory.forget(match="nightingale")
+    assert memory.recall("boat")
+    settled = memory.review.settle(copy, "keep")
+    assert settled.aside is not None
+    assert settled.aside.endswith("-held-facts.cars.md")
+    told = memory.forget(match="nightingale")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory, b"nightingale") == []
+    assert memory.forget(topic="cars").counts["facts"]
+    assert not file_of(memory, settled.aside).exists()
+
+
+def test_what_a_killed_writer_left_is_forgotten_at_once(memory: Memory) -> None:
+    memory.remember("I live in Quillan.")
+    staged = file_of(memory, f"log/staged/{random_id()}.dir")
+    staged.mkdir(parents=True)
+    (staged / "raw.md").write_text("I live in Quillan.")
+    told = memory.forget(match="quillan")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory, b"quillan") == []
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl.orig", "the wanderer.txt"])
+def test_a_file_in_the_log_that_is_not_ours_is_named_before_anything_changes(
+    memory: Memory, name: str
+) -> None:
+    file = file_of(memory, f"log/{name}")
+    file.write_bytes(file_of(memory, "log/journal.jsonl").read_bytes() if "orig" in name else b"")
+    with pytest.raises(
+        Refused, match=rf"Nothing was forgotten: log/{name} holds .* Delete it, or move it out"
+    ):
+        memory.forget(match="wanderer")
+    assert file_of(memory).read_text() == CARS
+    file.unlink()
+    memory.forget(match="wanderer")
+    assert words_in(memory) == []
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_a_copy_in_another_encoding_loses_the_words_or_is_settled_first(memory: Memory, order: str) -> None:
+    cars = CARS + "- Alias: Странник\n"
+    memory.pages.edit("facts/cars.md", cars, reason="a page", author="person")
+    file_of(memory, COPY).write_bytes(f"\ufeff{cars}".encode(order))
+    memory.forget(match="wanderer")
+    assert file_of(memory, COPY).read_text("utf-16") == cars.replace("- Nickname: Wanderer\n", "")
+    with pytest.raises(Refused, match="Nothing was forgotten"):
+        memory.forget(match="странник")
+    memory.review.settle(COPY, "keep")
+    memory.forget(match="странник")
+    assert not list(Path(memory.path).rglob("*-held-*"))
+
+
+def test_an_empty_folder_with_the_words_in_its_name_is_a_hit(memory: Memory) -> None:
+    file_of(memory, "notes").mkdir()
+    file_of(memory, "notes/wanderer").mkdir()
+    told = memory.forget(match="wanderer")
+    assert told.probe is not None
+    assert told.probe.theirs == ("notes/wanderer",)

@@ -7,19 +7,23 @@ when a person settles them.
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
+from looseleaf.log.entries import FOLDER as ENTRIES
 from looseleaf.pages.held import find_markers, is_blank, why_held
 from looseleaf.pages.settle import find_log_copies
 from looseleaf.store.documents import Removal
+from looseleaf.store.records import BODIES
+from looseleaf.store.root import ASIDE, STAGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.plan import ForgetPlan, Needs
     from looseleaf.forget.probe import Needles
     from looseleaf.pages.held import Held
     from looseleaf.store.documents import Switch
+    from looseleaf.store.protocol import Store
 
 
 def find_taken(parts: Needs, cut: Cut) -> Iterator[str]:
@@ -34,6 +38,7 @@ def cut_held(parts: Needs, plan: ForgetPlan, switch: Switch) -> None:
     changed = switch.paths
     for held in parts.pages.absorb.held.values():
         _cut_held_page(parts, plan, switch, held, is_changed=held.path in changed)
+    _refuse_foreign(parts, plan, {path for path, _ in find_log_copies(parts.context.store)} | changed)
     store = parts.context.store
     for path, _ in find_log_copies(store):
         document = store.get(path)
@@ -42,12 +47,51 @@ def cut_held(parts: Needs, plan: ForgetPlan, switch: Switch) -> None:
             switch.put(path, left, document.sha256, is_page=True)
 
 
+def _refuse_foreign(parts: Needs, plan: ForgetPlan, known: Container[str]) -> None:
+    """Refuse if what goes stands in a file of `log/` that is not the program's, or in its name."""
+    files = parts.files
+    own = {path for stream in files.streams() for path, *_ in files.segments(stream).values()}
+    for path in _log_files(parts.context.store):
+        if path in own or path in known:
+            continue
+        document = parts.context.store.get(path)
+        if (document is not None and plan.needles.hits(document.data)) or _is_named_so(plan, path):
+            raise Refused(
+                f"Nothing was forgotten: {path} holds what is to go, and is no file of this program. Delete it, or "
+                "move it out of the memory, and repeat this."
+            )
+
+
+def _log_files(store: Store) -> Iterator[str]:
+    """Yield the files of `log/`, except those of entries, and those that `ForgetPlan` removes."""
+    folders = ["log"]
+    while folders:
+        here = folders.pop()
+        try:
+            below, files = store.folders(here), store.list(here)
+        except Refused:
+            continue  # a link, or not to be read: `check` names it
+        paths = (f"{here}/{name}" for name in below)
+        folders += [each for each in paths if each not in (ASIDE, STAGED, BODIES, ENTRIES)]
+        yield from (stat.path for stat in files)
+
+
+def _is_named_so(plan: ForgetPlan, path: str, of: str = "") -> bool:
+    """True if a file's name holds what goes, and not only the name of what it is a copy of, or of an agent."""
+    return not plan.names and bool(plan.needles.find(path) - plan.needles.find(of))
+
+
 def _cut_held_page(parts: Needs, plan: ForgetPlan, switch: Switch, held: Held, *, is_changed: bool) -> None:
     """`is_changed`: the page's last good version changes too."""
     path = held.path
     document = parts.context.store.get(path)
     if document is None:
         return
+    if held.of is not None and _is_named_so(plan, path, held.of) and not plan.cut.takes_page(held.of):
+        raise Refused(
+            f"Nothing was forgotten: the name of {path} holds what is to go. Decide on it with `looseleaf settle`, and "
+            "repeat this."
+        )
     bare = _bare_markers(document.data, plan.needles) if held.why == "conflict" else document.data
     left = plan.cut.cut_version(held.of or path, bare)
     left = None if left is None else _drop_lines(path, left, plan.needles)

@@ -168,10 +168,15 @@ def _settle_copy(
             "a conflict copy in its place" if take == "theirs" else "lines of a conflict copy"
         )
         edit = parts.pages.edit(page, change, reason=reason, author=PERSON).id or None
-    aside = _set_aside(parts, held.path, document.data)
+    aside = _set_aside(parts, page, document.data)  # a copy's own name may say anything
     parts.files.delete(held.path, base=document.sha256)
     return Settled(held.path, held.why, take, edit, aside)
 
 
 def _set_aside(parts: Needs, path: str, data: bytes | None) -> str | None:
-    return None if data is None or is_blank(data) else parts.files.put_aside(data, f"held-{path}"[:_LABEL])
+    return None if data is None or is_blank(data) else parts.files.put_aside(data, aside_label(path))
+
+
+def aside_label(path: str) -> str:
+    """Return the end of the names under which held bytes of a page are kept."""
+    return f"held-{path}"[:_LABEL]
