@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,6 +124,29 @@ def test_a_copy_of_a_log_loses_the_words(memory: Memory, name: str) -> None:
     lines = copy.read_bytes().splitlines()
     assert lines
     assert all(records.decode(line)[1] for line in lines)  # the others are whole
+
+
+def test_a_copy_of_an_entry_goes_with_what_it_holds(memory: Memory) -> None:
+    live(memory, [Op("talk", "a", ("I live in Quillan.",)), Op("distill")])
+    live(memory, [Op("talk", "b", ("I work at Acme.",)), Op("distill")])
+    entries = [path.parent for path in file_of(memory, "log/entries").rglob("meta.json")]
+    for entry in entries:
+        shutil.copytree(entry, f"{entry} (conflicted copy 2026-01-02)")
+    told = memory.forget(session="a")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory, b"quillan") == []
+    assert len([*file_of(memory, "log/entries").rglob("* (conflicted copy 2026-01-02)")]) < len(entries)
+
+
+def test_a_copy_of_a_log_loses_what_was_said_even_if_it_is_short(memory: Memory) -> None:
+    live(memory, [Op("talk", "a", ("Hi Bob",)), Op("talk", "b", ("I work at Acme.",))])
+    log = file_of(memory, "log/traces/main/raw_traces.jsonl")
+    copy = log.with_name("raw_traces (conflicted copy).jsonl")
+    shutil.copy(log, copy)
+    memory.forget(session="a")
+    assert b"Bob" not in copy.read_bytes()
+    assert b"Acme" in copy.read_bytes()
 
 
 def test_a_forgotten_topic_takes_its_held_page_and_its_copies_along(memory: Memory) -> None:

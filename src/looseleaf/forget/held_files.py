@@ -6,6 +6,8 @@ when a person settles them.
 
 from __future__ import annotations
 
+import re
+
 from looseleaf.base.errors import Refused
 from looseleaf.log.entries import FOLDER as ENTRIES
 from looseleaf.pages.held import find_markers, is_blank, why_held
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from looseleaf.store.documents import Switch
     from looseleaf.store.protocol import Store
 
+_ID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
+
 
 def find_taken(parts: Needs, cut: Cut) -> Iterator[str]:
     """Yield the held files that go whole, with their topic."""
@@ -38,13 +42,38 @@ def cut_held(parts: Needs, plan: ForgetPlan, switch: Switch) -> None:
     changed = switch.paths
     for held in parts.pages.absorb.held.values():
         _cut_held_page(parts, plan, switch, held, is_changed=held.path in changed)
-    _refuse_foreign(parts, plan, {path for path, _ in find_log_copies(parts.context.store)} | changed)
-    store = parts.context.store
-    for path, _ in find_log_copies(store):
-        document = store.get(path)
-        if document is not None and plan.needles.hits(document.data):
-            left = _drop_lines(path, document.data, plan.needles)
-            switch.put(path, left, document.sha256, is_page=True)
+    copies = dict(find_log_copies(parts.context.store))
+    _refuse_foreign(parts, plan, {*copies, *changed})
+    for path, original in copies.items():
+        if path.startswith(f"{ENTRIES}/") and path.rpartition("/")[2] in parts.context.store.folders(
+            path.rpartition("/")[0]
+        ):
+            _cut_entry_copy(parts, plan, switch, path, original)
+        else:
+            _cut_log_copy(parts, plan, switch, path)
+
+
+def _cut_entry_copy(parts: Needs, plan: ForgetPlan, switch: Switch, path: str, original: str) -> None:
+    """Remove the copy of an entry that changes, or that holds what goes."""
+    files, changed = [stat.path for stat in parts.context.store.list(path)], switch.paths
+    documents = map(parts.context.store.get, files)
+    is_told = any(each is not None and plan.needles.hits(each.data) for each in documents)
+    if is_told or any(each.startswith((f"{path}/", f"{original}/")) for each in changed):
+        switch.remove(*map(Removal, files))
+
+
+def _cut_log_copy(parts: Needs, plan: ForgetPlan, switch: Switch, path: str) -> None:
+    """Cut the lines of a log's copy that hold what goes, or are of records that change."""
+    document = parts.context.store.get(path)
+    if document is None:
+        return
+    lines = document.data.splitlines(keepends=True)
+    stay = (
+        line for line in lines if plan.changed_ids.isdisjoint(_ID.findall(line.decode("utf-8", "replace")))
+    )
+    left = _drop_lines(path, b"".join(stay), plan.needles)
+    if left != document.data:
+        switch.put(path, left, document.sha256, is_page=True)
 
 
 def _refuse_foreign(parts: Needs, plan: ForgetPlan, known: Container[str]) -> None:
