@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from forgetting import POLICY
+from forgetting import POLICY, Op, live
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
+from looseleaf.base.ids import random_id
 from looseleaf.store import records
 
 CARS = "# Cars\n\n- Color: red\n- Brand: Saab\n- Nickname: Wanderer\n- Wheels: four\n"
@@ -34,8 +35,10 @@ def file_of(memory: Memory, path: str = "facts/cars.md") -> Path:
 
 
 def words_in(memory: Memory, word: bytes = b"wanderer") -> list[str]:
-    files = (path for path in Path(memory.path).rglob("*") if path.is_file())
-    return [str(path.relative_to(memory.path)) for path in files if word in path.read_bytes().lower()]
+    files = {
+        path: str(path.relative_to(memory.path)) for path in Path(memory.path).rglob("*") if path.is_file()
+    }
+    return [name for path, name in files.items() if word in path.read_bytes().lower() + name.lower().encode()]
 
 
 def test_a_page_in_conflict_loses_the_words_and_stays_held(memory: Memory) -> None:
@@ -53,6 +56,27 @@ def test_a_page_in_conflict_loses_the_words_and_stays_held(memory: Memory) -> No
     ]
     memory.review.settle("facts/cars.md", "both")
     assert words_in(memory) == []
+
+
+def test_words_in_conflict_markers_go_and_the_page_stays_in_conflict(memory: Memory) -> None:
+    memory.remember("Nightingale is my boat.")
+    file_of(memory).write_text(CONFLICT.replace("HEAD", "nightingale-a").replace("laptop", "nightingale-b"))
+    assert memory.forget(match="nightingale").counts["facts"]
+    assert words_in(memory, b"nightingale") == []
+    assert [held.why for held in memory.review.held()] == ["conflict"]
+    assert not [each for each in memory.facts(topic="cars") if each.object == "green"]
+    memory.review.settle("facts/cars.md", "theirs")
+    assert file_of(memory).read_text() == CARS.replace("red", "green")
+
+
+def test_words_without_which_a_page_is_no_longer_in_conflict_are_refused(memory: Memory) -> None:
+    memory.remember("Nightingale is my boat.")
+    left = CARS + ">>>>>>> nightingale-b\n"  # of a merge that is half done
+    file_of(memory).write_text(left)
+    with pytest.raises(Refused, match=r"Nothing was forgotten: facts/cars\.md waits.*`looseleaf settle`"):
+        memory.forget(match="nightingale")
+    assert file_of(memory).read_text() == left
+    assert memory.facts(topic="cars")
 
 
 @pytest.mark.parametrize("blank", [b"", b"\n"])
@@ -102,6 +126,51 @@ def test_a_copy_of_a_log_loses_the_words(memory: Memory, name: str) -> None:
     assert all(records.decode(line)[1] for line in lines)  # the others are whole
 
 
+def test_a_copy_of_an_entry_goes_with_what_it_holds(memory: Memory) -> None:
+    live(memory, [Op("talk", "a", ("I live in Quillan.",)), Op("distill")])
+    live(memory, [Op("talk", "b", ("I work at Acme.",)), Op("distill")])
+    entries = [path.parent for path in file_of(memory, "log/entries").rglob("meta.json")]
+    for entry in entries:
+        shutil.copytree(entry, f"{entry} (conflicted copy 2026-01-02)")
+    told = memory.forget(session="a")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory, b"quillan") == []
+    assert len([*file_of(memory, "log/entries").rglob("* (conflicted copy 2026-01-02)")]) < len(entries)
+
+
+def test_a_copy_of_a_log_loses_what_was_said_even_if_it_is_short(memory: Memory) -> None:
+    live(memory, [Op("talk", "a", ("Hi Bob",)), Op("talk", "b", ("I work at Acme.",))])
+    log = file_of(memory, "log/traces/main/raw_traces.jsonl")
+    copy = log.with_name("raw_traces (conflicted copy).jsonl")
+    shutil.copy(log, copy)
+    memory.forget(session="a")
+    assert b"Bob" not in copy.read_bytes()
+    assert b"Acme" in copy.read_bytes()
+
+
+def test_a_forgotten_topic_takes_its_held_page_and_its_copies_along(memory: Memory) -> None:
+    file_of(memory).write_text(CONFLICT)
+    file_of(memory, COPY).write_text(CARS + "- Lover: Ann\n")
+    assert memory.forget(topic="cars", dry_run=True).counts["others"] == 2
+    told = memory.forget(topic="cars")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert list(file_of(memory, "facts").iterdir()) == []
+    assert words_in(memory, b"ann") == []
+    assert memory.review.held() == []
+    assert memory.facts(topic="cars") == []
+
+
+@pytest.mark.parametrize("name", ["facts/cars.md", COPY])
+def test_a_forgotten_fact_goes_from_held_files_even_if_its_value_is_short(memory: Memory, name: str) -> None:
+    memory.pages.edit("facts/cars.md", CARS + "- Age: 9\n", reason="a page", author="person")
+    file_of(memory, name).write_text(CONFLICT + "- Age: 9\n- Doors: 5\n")
+    memory.forget(fact=str(next(each.id for each in memory.facts(topic="cars") if each.relation == "Age")))
+    assert words_in(memory, b"age: 9") == []
+    assert "- Doors: 5\n" in file_of(memory, name).read_text()
+
+
 def test_what_cannot_be_cut_out_is_refused_and_said(memory: Memory) -> None:
     half = CARS.encode()[: len(CARS) // 2 - 8]
     file_of(memory).write_bytes(half)
@@ -116,10 +185,10 @@ def test_what_cannot_be_cut_out_is_refused_and_said(memory: Memory) -> None:
 
 
 def test_words_across_two_lines_of_a_copy_are_refused(memory: Memory) -> None:
-    file_of(memory, COPY).write_text(CARS + "- Note: the winding\n  road home\n")
-    memory.remember("The winding road home.")
+    file_of(memory, COPY).write_text(CARS + "- Note: the winding\n  road home.\n")
+    live(memory, [Op("talk", "walk", ("The winding road home.",))])
     with pytest.raises(Refused, match="cannot be cut out"):
-        memory.forget(match="winding road")
+        memory.forget(session="walk")
     memory.review.settle(COPY, "keep")
     assert memory.forget(match="winding road").probe
     assert words_in(memory, b"winding") == []
@@ -159,3 +228,70 @@ def test_a_held_page_of_which_nothing_was_proven_is_not_proven_by_a_forget(memor
         file_of(memory).write_text("# Cars\n\n- Color: green\n")
         (edit,) = other.pages.absorb()
         assert edit.author == "unknown"
+
+
+def test_a_copys_name_with_the_words_is_settled_first_and_leaves_no_trace(memory: Memory) -> None:
+    memory.remember("Nightingale is my boat.")
+    copy = "facts/cars (Nightingale's conflicted copy 2026).md"
+    file_of(memory, copy).write_text(CARS + "- Top: x\n")
+    with pytest.raises(Refused, match=r"Nothing was forgotten: the name of facts/cars .*`looseleaf settle`"):
+        memory.forget(match="nightingale")
+    assert memory.recall("boat")
+    settled = memory.review.settle(copy, "keep")
+    assert settled.aside is not None
+    assert settled.aside.endswith("-held-facts.cars.md")
+    told = memory.forget(match="nightingale")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory, b"nightingale") == []
+    assert memory.forget(topic="cars").counts["facts"]
+    assert not file_of(memory, settled.aside).exists()
+
+
+def test_what_a_killed_writer_left_is_forgotten_at_once(memory: Memory) -> None:
+    memory.remember("I live in Quillan.")
+    staged = file_of(memory, f"log/staged/{random_id()}.dir")
+    staged.mkdir(parents=True)
+    (staged / "raw.md").write_text("I live in Quillan.")
+    told = memory.forget(match="quillan")
+    assert told.probe is not None
+    assert told.probe.hits == ()
+    assert words_in(memory, b"quillan") == []
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl.orig", "the wanderer.txt"])
+def test_a_file_in_the_log_that_is_not_ours_is_named_before_anything_changes(
+    memory: Memory, name: str
+) -> None:
+    file = file_of(memory, f"log/{name}")
+    file.write_bytes(file_of(memory, "log/journal.jsonl").read_bytes() if "orig" in name else b"")
+    with pytest.raises(
+        Refused, match=rf"Nothing was forgotten: log/{name} holds .* Delete it, or move it out"
+    ):
+        memory.forget(match="wanderer")
+    assert file_of(memory).read_text() == CARS
+    file.unlink()
+    memory.forget(match="wanderer")
+    assert words_in(memory) == []
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_a_copy_in_another_encoding_loses_the_words_or_is_settled_first(memory: Memory, order: str) -> None:
+    cars = CARS + "- Alias: Странник\n"
+    memory.pages.edit("facts/cars.md", cars, reason="a page", author="person")
+    file_of(memory, COPY).write_bytes(f"\ufeff{cars}".encode(order))
+    memory.forget(match="wanderer")
+    assert file_of(memory, COPY).read_text("utf-16") == cars.replace("- Nickname: Wanderer\n", "")
+    with pytest.raises(Refused, match="Nothing was forgotten"):
+        memory.forget(match="странник")
+    memory.review.settle(COPY, "keep")
+    memory.forget(match="странник")
+    assert not list(Path(memory.path).rglob("*-held-*"))
+
+
+def test_an_empty_folder_with_the_words_in_its_name_is_a_hit(memory: Memory) -> None:
+    file_of(memory, "notes").mkdir()
+    file_of(memory, "notes/wanderer").mkdir()
+    told = memory.forget(match="wanderer")
+    assert told.probe is not None
+    assert told.probe.theirs == ("notes/wanderer",)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from looseleaf.forget.cut import Cut
 from looseleaf.forget.probe import Needles, telling_sentences
 from looseleaf.forget.rebase_edits import cut_state, merge_page, merge_state, merge_text
+from looseleaf.pages.grammar import find_covered_lines
 from looseleaf.text.diff import split_lines
 from looseleaf.text.spellings import (
     MASK,
@@ -28,6 +29,20 @@ from looseleaf.text.spellings import (
 from tables import check_rows
 
 SHORT = st.text(alphabet="abÅßİ .\n", max_size=30)
+
+
+_LINES = (
+    "```",
+    "```py NIGHT",
+    "````",
+    "<!-- a night",
+    "<!-- night -->",
+    "night -->",
+    "-->",
+    "---",
+    "night",
+    "# Night",
+)
 
 
 # --- words -----------------------------------------------------------------------------
@@ -55,6 +70,38 @@ def test_the_sentence_goes_that_says_it() -> None:
 def test_words_over_the_end_of_a_line_take_both_lines_and_keep_their_number() -> None:
     text = "one\ntwo words\nare here\nfour"
     assert drop_sentences_with(text, [fold_text("words\nare")]) == "one\n[forgotten]\n\nfour"
+
+
+def test_a_fence_or_a_comment_goes_on_where_its_first_or_last_line_goes() -> None:
+    def check(text: str, left: str) -> None:
+        assert Cut("match", "night", words=("night",)).cut_page("facts/cars.md", text) == left
+
+    check_rows(
+        check,
+        [
+            ("```night\ncode\n```\n- A: b\n", "```\ncode\n```\n- A: b\n"),
+            ("<!-- night\n- Old: c\n-->\n- A: b\n", "<!--\n- Old: c\n-->\n- A: b\n"),
+            ("<!-- see\n- Old: c\nnight -->\n- A: b\n", "<!-- see\n- Old: c\n-->\n- A: b\n"),
+            ("<!-- night -->\n- A: b\n", "- A: b\n"),
+            ("````\n```night\n- Old: c\n````\n- A: b\n", "````\n- Old: c\n````\n- A: b\n"),
+            ("night\n---\n- A: b\n---\n", "\n---\n- A: b\n---\n"),
+        ],
+    )
+
+
+@given(st.lists(st.sampled_from(_LINES), max_size=9))
+def test_lines_that_stay_are_read_as_they_were(lines: list[str]) -> None:
+    text = "".join(f"{line}\n- Brand: Audi\n" for line in lines)
+    left = Cut("match", "night", words=("night",)).cut_page("facts/cars.md", text)
+    was, now = (
+        [
+            (line, is_covered)
+            for line, is_covered in zip(split_lines(each), find_covered_lines(each), strict=True)
+        ]
+        for each in (text, left)
+    )
+    assert "night" not in left.lower()
+    assert [each for each in now if "Brand" in each[0]] == [each for each in was if "Brand" in each[0]]
 
 
 @given(SHORT, st.text(alphabet="abÅß", min_size=1, max_size=3))

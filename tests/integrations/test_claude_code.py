@@ -517,6 +517,22 @@ def test_odd_sessions_and_prompts_are_recorded(hook: Tell, folder: Path) -> None
     assert {path.name for path in folder.parent.iterdir()} == {folder.name}
 
 
+def test_a_secret_in_place_of_a_sessions_id_is_written_nowhere(
+    hook: Tell, folder: Path, tmp_path: Path
+) -> None:
+    token = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    transcript = tmp_path / f"{token}.jsonl"
+    transcript.write_text("")
+    given = {"session_id": token, "prompt": f"hello {token}", "transcript_path": str(transcript)}
+    for event in ("session-start", "user-prompt", "stop"):
+        hook(event, json.dumps(given).encode())
+    assert contents(folder)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert any(path.name == "hooks.json" for path in files)
+    assert [path for path in files if token.encode() in path.read_bytes() + str(path).encode()] == []
+    assert session_name("0b7e5d1e-6c0e-4f3a-9d52-0c5b1f6f8a11") == "0b7e5d1e-6c0e-4f3a-9d52-0c5b1f6f8a11"
+
+
 def test_more_than_a_hook_can_be_told_is_refused_at_once(run: Run, folder: Path) -> None:
     data = b'{"session_id": "x", "prompt": "' + b"a" * LONGEST + b'"}'
     code, out, _ = run("hook", "user-prompt", stdin=data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,6 +79,21 @@ def test_copies_of_other_files_are_named_and_not_read(memory: Memory) -> None:
     twin = f"{entry.relative_to(memory.path)} 2"
     file_of(memory, twin).mkdir()
     assert "this is a conflict copy of log/entries/" in said(memory, twin)[0]
+
+
+@pytest.mark.parametrize("name", ["main 2", "main (conflicted copy)"])
+def test_a_copy_of_an_agents_log_is_named_and_an_agent_with_such_a_name_is_not(
+    memory: Memory, name: str
+) -> None:
+    with Memory(memory.path, agent=name) as other:
+        other.record(user="I am another agent's user.")
+    assert said(memory, f"log/traces/{name}") == []
+    shutil.rmtree(file_of(memory, f"log/traces/{name}"))
+    shutil.copytree(file_of(memory, "log/traces/main"), file_of(memory, f"log/traces/{name}"))
+    (copy,) = said(memory, f"log/traces/{name}")
+    assert copy.startswith(
+        "this is a conflict copy of log/traces/main, and is read as the log of another agent."
+    )
 
 
 def test_names_that_people_give_are_no_copies(memory: Memory) -> None:

@@ -17,9 +17,10 @@ from looseleaf.facts.known_facts import fact_text
 from looseleaf.forget.rebase_edits import cut_state
 from looseleaf.language.topic_words import topic_name
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, traces_of
-from looseleaf.pages.grammar import new_page, parse, remove_line, topic_of
+from looseleaf.pages.grammar import find_covered_lines, new_page, parse, remove_line, topic_of
 from looseleaf.place import placer as review_page
 from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import body, fence
 from looseleaf.text.spellings import (
     MASK,
     drop_sentences_with,
@@ -34,7 +35,7 @@ from looseleaf.text.spellings import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from typing import Any
 
     from looseleaf.base.messages import Proposal
@@ -168,7 +169,7 @@ class Cut:
             for start, end in places("".join(plain), word):
                 first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
                 gone |= {*range(first, last + 1)} - kept if first < last else set()
-        return "".join(line if at not in gone else _mask_heading(line) for at, line in enumerate(lines))
+        return drop_lines(lines, gone)
 
     def cut_version(self, path: str, data: bytes | None, before: bytes | None = None) -> bytes | None:
         """Return what is left of a page's version that follows another."""
@@ -223,6 +224,27 @@ def _mask_heading(line: str) -> str:
     """Return what is left of a removed line: a heading stays, without its words."""
     marks = len(line) - len(line.lstrip("#"))
     return f"{'#' * marks} {MASK}\n" if 0 < marks <= 6 else ""
+
+
+def drop_lines(lines: Sequence[str], gone: Container[int]) -> str:
+    """Return a page without some of its lines. What opens or ends a fence or a comment stays, without its words: the
+    other lines are read as before."""
+    covered = find_covered_lines("".join(lines))
+
+    def is_read_as_before(left: Sequence[str]) -> bool:
+        there = (at for at, line in enumerate(left) if line)
+        now = zip(there, find_covered_lines("".join(left)), strict=True)
+        return all(is_covered == covered[at] for at, is_covered in now if at not in gone)
+
+    left = [line if at not in gone else _mask_heading(line) for at, line in enumerate(lines)]
+    if not is_read_as_before(left):
+        left = list(lines)
+        for at in (at for at in range(len(lines)) if at in gone):
+            for marks in (_mask_heading(lines[at]), f"{fence(body(lines[at]))}\n", "<!--\n", "-->\n"):
+                left[at] = marks
+                if is_read_as_before(left):
+                    break
+    return "".join(left)
 
 
 SELECTORS = ("fact", "topic", "session", "origin", "match")

@@ -22,7 +22,7 @@ from looseleaf.facts.known_facts import (
     tombstone_hash,
 )
 from looseleaf.forget.cut import cut_for, read_selector
-from looseleaf.forget.held_files import cut_held
+from looseleaf.forget.held_files import cut_held, find_taken
 from looseleaf.forget.log_snapshot import LogMoved, LogSnapshot
 from looseleaf.forget.plan import ForgetPlan
 from looseleaf.forget.probe import Needles, Probe, probe
@@ -151,6 +151,9 @@ def _forget(parts: Needs, by: str, what: str, agent: str | None, *, dry_run: boo
                 raise
             return Forgotten(by, what, {}, {}, (), "", probe(parts.context.path, Needles(())))
         counts, first = plan.count(_SHOWN)
+        taken = (*find_taken(parts, plan.cut),)
+        if taken:
+            counts, first = {**counts, "others": len(taken)}, {**first, "others": taken[:_SHOWN]}
         if not any(counts.values()):
             # Unsaid words may still stand somewhere: in a reason, a damaged line, a file set aside.
             found = probe(parts.context.path, plan.needles)
@@ -202,7 +205,7 @@ def _apply_plan(
             raise LogMoved
         plan.follow()
         views = plan.finish()
-        cut_held(parts, plan.needles, switch)
+        cut_held(parts, plan, switch)
         before = parts.context.store.get(FILE)
         switch.put(FILE, (before.data if before is not None else b"") + line)
         for path in switch.pages:

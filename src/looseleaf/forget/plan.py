@@ -35,6 +35,7 @@ from looseleaf.forget.rewrite_log import RewrittenLines, rewrite_journal
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT
 from looseleaf.log.recorder import encode_view, view_of
+from looseleaf.pages.settle import aside_label
 from looseleaf.place.placer import HELP
 from looseleaf.store import JOURNAL, TOMBSTONES
 from looseleaf.store.documents import Removal
@@ -323,6 +324,22 @@ class ForgetPlan:
                 found.append(f"{record.get('turn_id')} of {stream.partition('/')[2]}")
         return tuple(found)
 
+    @property
+    def cut(self) -> Cut:
+        """The cut, with all sentences that were found to go."""
+        return self._cut
+
+    def head_after(self, path: str) -> bytes | None:
+        """Return the last journaled bytes of a page, as they will be."""
+        return self._world.documents.get(path)
+
+    @cached_property
+    def changed_ids(self) -> frozenset[str]:
+        """The ids of records that go or lose something."""
+        edits = (old for old, new in self._replay.written if not (len(new) == 1 and new[0] is old))
+        traces = (*(old for _, old in self._gone), *(old for _, old, _ in self._changed))
+        return frozenset(str(old.get("id")) for old in (*edits, *traces))
+
     def count(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
         """Return how many of each kind go, and the first of them; all facts."""
         traces = [words_of(record) for _, record in self._gone if Trace.from_record(record) is not None]
@@ -472,17 +489,22 @@ class ForgetPlan:
         }
 
     def _find_leftovers(self) -> Iterator[Removal]:
-        """Yield bodies that no line names now, and set-aside files that hold what goes; each only once."""
+        """Yield bodies that no line names now, and files set aside or left by a killed process that hold what goes;
+        each only once."""
         for stat in self._store.list(BODIES):
             name = stat.path.rpartition("/")[2]
             is_free = self._is_new(stat.path) and name not in self._lines.bodies.named
             if is_free and (name in self._lines.dropped or self._is_held(stat.path)):
                 yield Removal(stat.path)
         paths = {str(old.get("id")): str(old.get("path")) for old, _ in self._replay.written}
-        for folder in (ASIDE, LATE, STAGED):
+        labels = {aside_label(f"facts/{topic}.md").replace("/", ".") for topic in self._cut.topics}
+        # Entries are published under the lock: if it is ours, their writers are dead.
+        dead = self._store.folders(STAGED) if self._follows else ()
+        dead = (f"{STAGED}/{name}" for name in dead if name.endswith(".dir"))
+        for folder in (ASIDE, LATE, STAGED, *dead):
             for stat in self._store.list(folder):
-                edit = stat.path.rpartition("/")[2].partition("-")[0]
-                is_dirty = paths.get(edit) in self._replay.dirty
+                edit, _, label = stat.path.rpartition("/")[2].partition("-")
+                is_dirty = paths.get(edit) in self._replay.dirty or label in labels
                 if self._is_new(stat.path) and (is_dirty or self._is_held(stat.path)):
                     yield Removal(stat.path)
 
@@ -497,7 +519,10 @@ class ForgetPlan:
         if document is None:
             return False
         names = (str(record.get("id")) for _, record in self._gone)
-        return bool(self.needles.hits(document.data)) or any(name.encode() in document.data for name in names)
+        name = path.rpartition("/")[2]
+        return bool(self.needles.hits(document.data) or self.needles.find(name)) or any(
+            name.encode() in document.data for name in names
+        )
 
 
 def _is_of_traces(stream: str) -> bool:

@@ -24,6 +24,8 @@ _BLOCK = 1 << 18
 _ESCAPED = 32
 """Bytes that one character may take: as UTF-8, in an address, escaped again."""
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
 LEAST = 6
 """Fewest letters of a text to look for: a shorter one stands everywhere."""
 
@@ -61,8 +63,8 @@ class Needles:
         return found
 
     def hits(self, data: bytes) -> set[str]:
-        """Return those that stand in bytes."""
-        return self.find(data.decode("utf-8", "replace"))
+        """Return those that stand in bytes: UTF-8, or UTF-16 that says so."""
+        return self.find(data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8", "replace"))
 
     def without(self, texts: Iterable[str]) -> Needles:
         """Return those that stand in none of these texts."""
@@ -100,10 +102,10 @@ def probe(folder: str, needles: Needles) -> Probe:
     hits: list[str] = []
     weak: list[str] = []
     theirs: list[str] = []
-    for path in _list_files(folder):
+    for path, is_file in _list_names(folder):
         found = needles.hits(path.encode("utf-8", "replace"))
         try:
-            for data, new in _read_blocks(os.path.join(folder, path), needles.reach):
+            for data, new in _read_blocks(os.path.join(folder, path), needles.reach) if is_file else ():
                 found |= needles.hits(data)
                 total += new
         except FileNotFoundError:
@@ -113,7 +115,7 @@ def probe(folder: str, needles: Needles) -> Probe:
                 f"The text was removed, but not proven gone: {path} could not be read ({error.strerror}). "
                 "Make it readable and run the same command again."
             ) from error
-        files += 1
+        files += is_file
         if not found:
             continue
         if path.startswith("views/") and all(map(str.isalnum, found)):
@@ -143,11 +145,14 @@ def _is_ours(path: str) -> bool:
     return (is_page and (not rest or top in ("facts", "episodes", "days", "review"))) or path == "state.json"
 
 
-def _list_files(folder: str) -> Iterator[str]:
-    """Yield every regular file, hidden ones too; link targets are outside this folder."""
+def _list_names(folder: str) -> Iterator[tuple[str, bool]]:
+    """Yield every name, hidden ones too, and whether it is a regular file; link targets are outside this folder."""
     for above, names, files in os.walk(folder):
         names.sort()
-        for name in sorted(files):
+        for name in sorted((*names, *files)):
             path = os.path.join(above, name)
-            if stat.S_ISREG(os.lstat(path).st_mode):
-                yield os.path.relpath(path, folder).replace(os.sep, "/")
+            try:
+                is_file = stat.S_ISREG(os.lstat(path).st_mode)
+            except FileNotFoundError:
+                continue
+            yield os.path.relpath(path, folder).replace(os.sep, "/"), is_file

@@ -19,6 +19,7 @@ from looseleaf.base.values import sha256
 from looseleaf.integrations import detached
 from looseleaf.integrations.hook_session import (
     HookSession,
+    holds_secret,
     is_distilled,
     read_tail,
     read_view,
@@ -156,11 +157,13 @@ def _bad_input(why: str) -> Refused:
 
 
 def session_name(session: str) -> str:
-    """Return a session's id as a name; one that cannot name a file gets another, always the same."""
+    """Return a session's id as a name; one that cannot name a file, or is a secret, gets another, always the same."""
     try:
-        return safe_name(session, "session's name")
+        name = safe_name(session, "session's name")
     except Refused:
-        return f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
+        name = ""
+    is_fit = name and not holds_secret(name)
+    return name if is_fit else f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
 
 
 def handle_event(memory: Memory, event: str, given: Given) -> HookReply:

@@ -550,7 +550,7 @@ class HookSession:
             "waiting": self._waiting if self._behind else self._waiting[-_WAITING:],
             "keys": dict(prompts if self._behind else prompts[-_WAITING:]),
             "queue": self._queue,
-            "path": self.path,
+            "path": self.path if not holds_secret(os.path.basename(self.path).partition(".")[0]) else "",
             "process": self.process,
             "begun": self._begun,
             "over": self.is_over,
@@ -566,6 +566,9 @@ class HookSession:
             del sessions[name]
         kept = dict([*sessions.items(), (self.name, own)][-_SESSIONS:])
         write_view(self._store, self._memory.agent, self._all | {"sessions": kept})
+
+
+_SHORTEST_SECRET = 16
 
 
 def unread_sessions(view: Record, but: str) -> list[tuple[str, str]]:
@@ -608,6 +611,15 @@ def is_distilled(memory: Memory) -> bool:
     """True if nothing was recorded since the last distillation."""
     end = memory.parts.context.store.end(stream_of(memory.agent))
     return end.offset == 0 or read_view(memory.parts.context.store, memory.agent)["distilled"] == list(end)
+
+
+def holds_secret(name: str) -> bool:
+    """True if a name that a client gave holds a secret. The usual id, of hexadecimal digits, is not looked at."""
+    if len(name) < _SHORTEST_SECRET or not name.strip("0123456789abcdefABCDEF-"):
+        return False
+    from looseleaf.text.secrets import redact
+
+    return redact(name, b"") != name
 
 
 def read_view(store: Store, agent: str) -> Record:

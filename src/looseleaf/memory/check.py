@@ -28,7 +28,7 @@ from looseleaf.pages.folder import SETTINGS
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.held import Held, copies_among, leftover_of, sure_original, vanished_together, why_held
 from looseleaf.pages.outside_edits import UNEXPLAINED, Heads
-from looseleaf.pages.settle import find_held, find_log_copies
+from looseleaf.pages.settle import find_agent_copies, find_held, find_log_copies
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL, TOMBSTONES, records
@@ -350,6 +350,9 @@ def copy_problems(parts: Parts) -> Iterator[Problem]:
             yield Problem(name, None, f"this is a conflict copy of {original}, and is not read. {_BY_HAND}")
     for copy, original in find_log_copies(parts.context.store):
         yield _log_copy(parts, copy, original)
+    for copy, original in find_agent_copies(parts.context.store):
+        says = f"this is a conflict copy of {original}, and is read as the log of another agent"
+        yield Problem(copy, None, f"{says}. {_BY_HAND}")
 
 
 def _log_copy(parts: Parts, path: str, original: str) -> Problem:

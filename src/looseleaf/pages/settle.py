@@ -75,6 +75,21 @@ def find_log_copies(store: Store) -> Iterator[tuple[str, str]]:
             yield f"{here}/{name}", f"{here}/{original}"
 
 
+def find_agent_copies(store: Store) -> Iterator[tuple[str, str]]:
+    """Yield folders of agents' logs that are copies of another, each with its original: their names say so, and their
+    first record is the same. They are read as the logs of agents with these names."""
+    agents = [stream.partition("/")[2] for stream in store.streams() if stream.startswith("traces/")]
+    for name, original in copies_among(agents):
+        first = [
+            next((line.record.get("id") for line in store.read(f"traces/{each}")), None)
+            if each in agents
+            else None
+            for each in (name, original)
+        ]
+        if first[0] is not None and first[0] == first[1]:
+            yield f"log/traces/{name}", f"log/traces/{original}"
+
+
 def both_texts(parts: Needs, held: Held) -> tuple[str, str]:
     """Return the last good version of the page, and the text of the held file."""
     good = parts.pages.absorb.head_bytes(held.of or held.path) or b""
@@ -178,7 +193,7 @@ def _settle_copy(
             "a conflict copy in its place" if take == "theirs" else "lines of a conflict copy"
         )
         edit = parts.pages.edit(page, change, reason=reason, author=PERSON).id or None
-    aside = _set_aside(parts, held.path, document.data)
+    aside = _set_aside(parts, page, document.data)  # a copy's own name may say anything
     parts.files.delete(held.path, base=document.sha256)
     if held.path in parts.pages.absorb.heads.copies:
         parts.pages.absorb.note_copy(held.path, None)
@@ -186,4 +201,9 @@ def _settle_copy(
 
 
 def _set_aside(parts: Needs, path: str, data: bytes | None) -> str | None:
-    return None if data is None or is_blank(data) else parts.files.put_aside(data, f"held-{path}"[:_LABEL])
+    return None if data is None or is_blank(data) else parts.files.put_aside(data, aside_label(path))
+
+
+def aside_label(path: str) -> str:
+    """Return the end of the names under which held bytes of a page are kept."""
+    return f"held-{path}"[:_LABEL]

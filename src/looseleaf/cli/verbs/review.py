@@ -214,7 +214,10 @@ def _probe_result(told: Forgotten) -> str:
     where = f"it is still in {', '.join(hits[:_SHOWN])}{more}."
     if told.names:
         return f"{where} It is a name there, of {'; '.join(told.names)}, and names stay."
-    return f"{where} A file was written meanwhile, or the log is damaged: run this again."
+    return (
+        f"{where} If it was written meanwhile, running this again removes it; if not, other programs left "
+        "these files: delete them, or move them out of the memory."
+    )
 
 
 _QUESTION = "yes, no, later or quit? [y/n/l/q] "
