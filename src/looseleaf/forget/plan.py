@@ -499,8 +499,8 @@ class ForgetPlan:
         paths = {str(old.get("id")): str(old.get("path")) for old, _ in self._replay.written}
         labels = {aside_label(f"facts/{topic}.md").replace("/", ".") for topic in self._cut.topics}
         # Entries are published under the lock: if it is ours, their writers are dead.
-        dead = self._store.folders(STAGED) if self._follows else ()
-        dead = (f"{STAGED}/{name}" for name in dead if name.endswith(".dir"))
+        left = self._store.folders(STAGED) if self._follows else ()
+        dead = (f"{STAGED}/{name}" for name in left if name.endswith(".dir"))
         for folder in (ASIDE, LATE, STAGED, *dead):
             for stat in self._store.list(folder):
                 edit, _, label = stat.path.rpartition("/")[2].partition("-")

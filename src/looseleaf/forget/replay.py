@@ -410,7 +410,9 @@ class Replay:
                 if str(record.get("path")) not in self.dirty:
                     self._copy_record(record)
             case "copy":
-                if not any(self._cut.takes_page(str(record.get(name))) for name in ("path", "of")):
+                path, of = str(record.get("path")), str(record.get("of"))
+                is_named_so = self._cut.holds(path) and not self._cut.holds(of)  # it is settled: else this is refused
+                if not (self._cut.takes_page(path) or self._cut.takes_page(of) or is_named_so):
                     self._copy_record(record)
             case "placed":
                 self._replay_placing(record)
