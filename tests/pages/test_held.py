@@ -23,6 +23,7 @@ from looseleaf.pages import outside_edits
 from looseleaf.pages import settle as settling
 from looseleaf.pages.folder import begin_again
 from looseleaf.pages.held import find_markers, take_side, why_held, with_lines
+from looseleaf.pages.settle import both_texts
 from looseleaf.serve.page_list import list_resources
 from looseleaf.store import files, records
 from looseleaf.store.disk import Disk
@@ -419,6 +420,9 @@ def test_a_page_that_cannot_be_read_is_told_while_its_last_version_is_used(place
             assert len(errors(memory)) == 1
             with pytest.raises(Refused, match="can be read"):
                 memory.review.settle("facts/cars.md", "keep")
+            assert both_texts(memory.parts, memory.review.held()[0]) == (CARS, CARS)
+            memory.remember("I like tea.")
+            assert memory.forget(match="I like tea").probe.hits == ()
             file_of(memory).unlink()
             file_of(memory).write_text(CARS)
             assert memory.review.held() == []

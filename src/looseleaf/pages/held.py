@@ -125,8 +125,8 @@ def why_held(path: str, data: bytes, head: Callable[[], bytes | None]) -> Held |
     if (data[-1:] != b"\n" or len(data) % _BLOCK == 0) and _is_cut(data, head()):
         return Held(path, "cut")
     bad = _find_garbled(data)
-    was_text = bad is not None and (before := head()) is not None and _find_garbled(before) is None
-    return Held(path, "garbled", bad) if was_text else None
+    last = head() if bad is not None else None
+    return Held(path, "garbled", bad) if last is not None and _find_garbled(last) is None else None
 
 
 def decode_text(data: bytes) -> str | None:

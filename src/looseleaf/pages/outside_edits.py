@@ -374,6 +374,8 @@ class OutsideEdits:
         self.heads = Heads(store)
         self.held: dict[str, Held] = {}
         """The files that the last look did not believe, by path (FORMAT §5.6)."""
+        self.unread: dict[str, Held] = {}
+        """The pages whose files the last look could not read, by path."""
         self._texts: dict[str, bytes] | None = None
         self._files: set[str] | None = None
         """The pages found by the last look at all folders."""
@@ -416,6 +418,9 @@ class OutsideEdits:
             self.know(recovers=True)
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
+            self.unread = {
+                path: held for path, held in self.unread.items() if path.rpartition("/")[0] not in folders
+            }
             found: set[str] = set()
             changed = {stat.path for stat in self.files(folders, found) if not self.heads.has_seen(stat)}
             changed.update(path for path in self._known_paths(folders) if path not in found)
@@ -433,7 +438,7 @@ class OutsideEdits:
                 self.heads.prove()
             self._tell_unexplained(edits)
             self.heads.save()
-            if self.held:
+            if self.held or self.unread:
                 self._note_held()
             return edits
 
@@ -447,7 +452,7 @@ class OutsideEdits:
             self.heads.save(now=True)
 
     def _note_held(self) -> None:
-        named = [held.short for _, held in sorted(self.held.items())]
+        named = [held.short for _, held in sorted((self.held | self.unread).items())]
         more = f", and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
         self._note(
             f"{HELD}{', '.join(named[:_NAMED])}{more}. The last good version of each page is used; "
@@ -672,7 +677,7 @@ class OutsideEdits:
         from looseleaf.pages.held import Held
 
         if self.heads.get(path).sha256 is not None:
-            self.held[path] = Held(path, "unread")
+            self.unread[path] = Held(path, "unread")
 
     def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
         """Read a page's bytes, then its file's times."""
@@ -746,10 +751,9 @@ class OutsideEdits:
         return path in self.held and self.held[path].of is not None
 
     def refuse_held(self, *paths: str) -> None:
-        """Refuse to change a page that waits for a person, as of the last look. One that cannot be read, the store
-        refuses, and says why."""
+        """Refuse to change a page that waits for a person, as of the last look."""
         held = next((self.held[path] for path in paths if path in self.held), None)
-        if held is not None and held.why != "unread":
+        if held is not None:
             from looseleaf.pages.held import Unsettled
 
             raise Unsettled(held)
