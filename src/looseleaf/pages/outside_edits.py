@@ -402,6 +402,7 @@ class OutsideEdits:
     def know(self, *, recovers: bool = False) -> None:
         """Bring the heads up to date with the journal, reading no page. `recovers`: first finish what a crash left."""
         with self.threads:
+            self._folded, self._spelt = {}, None
             if not self._loaded:
                 self.heads.load()
                 self._loaded = True
@@ -414,7 +415,7 @@ class OutsideEdits:
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
         """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
-            self._files, self._folded, self._spelt, self._likely = None, {}, None, {}
+            self._files, self._likely = None, {}
             self.know(recovers=True)
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
@@ -519,15 +520,12 @@ class OutsideEdits:
                 yield stat
 
     def _hold_copy(self, path: str, names: Collection[str]) -> bool:
-        """Hold a file that is a copy of a page in its folder, which has these names; False if it is none."""
+        """Hold a file that is a copy of a page in its folder, which has these names; False if it is a page. One whose
+        name is only spelt otherwise is not held: its page is."""
         from looseleaf.pages.held import Held, sure_original
 
         folder, slash, name = path.rpartition("/")
-        twin = self._find_twin(path)
-        there = self._store.stat(twin) if twin is not None else None
-        if twin is not None and there is None:
-            self.held[path] = Held(path, "copy", of=twin)
-        if twin is not None and (there is None or self._is_same_file(path, there)):
+        if self.is_misspelt(path):
             return True
         known = self.heads.copies.get(path)
         original = known.rpartition("/")[2] if known else self._find_original(folder + slash, name, names)
@@ -582,16 +580,19 @@ class OutsideEdits:
         self._store.append(JOURNAL, [record | {"of": of}])
         self.heads.catch_up()
 
-    def _find_twin(self, path: str) -> str | None:
-        """Return the page whose path is spelt otherwise, and the same to some systems."""
+    def is_misspelt(self, path: str) -> bool:
+        """True if a new file is a page under another spelling of its name: that has no file, or is the same one where
+        the file system ignores case."""
         if self._spelt is None:
             self._spelt = {fold_name(each): each for each in self.heads.pages.there()}
-        return self._spelt.get(fold_name(path))
-
-    def _is_same_file(self, path: str, other: Stat) -> bool:
-        """True if two names are one file: the file system ignores case."""
-        stat = self._store.stat(path)
-        return stat is not None and stat.mark[:2] == other.mark[:2]
+        page = self._spelt.get(fold_name(path), path)
+        if page == path:
+            return False
+        try:
+            here, there = self._store.stat(path), self._store.stat(page)
+        except Refused:
+            return False  # unreadable is not gone
+        return there is None or (here is not None and here.mark[:2] == there.mark[:2])
 
     def pages(self) -> list[str]:
         """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
