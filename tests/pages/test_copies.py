@@ -137,7 +137,8 @@ COPIES: list[tuple[str, str, dict[str, str], str | None]] = [
 def test_a_copy_is_told_from_a_persons_own_page_by_its_name_and_what_is_in_it() -> None:
     wrong = []
     for name, text, others, original in COPIES:
-        found = find_original(name, text, others.keys() | {name}, lambda each, pages=others: [pages[each]])
+        texts = {each: [other] for each, other in others.items()}
+        found = find_original(name, text, others.keys() | {name}, texts.__getitem__)
         if found != original:
             wrong.append((name, text, list(others), found))
     assert wrong == []

@@ -251,7 +251,9 @@ class FactLedger:
     def _make_own(self, shard: Shard, edit: Edit, read: Fact, left: RemovedFacts, author: str) -> Fact:
         """Make a fact of a line without a record: it belongs to its author."""
         level: Level = "confirmed" if self._is_person(author) else "inferred"
-        if is_found(read.object):  # a copy or a merge may bring what an agent found: carrying it is not a yes to it
+        if is_found(
+            read.object
+        ):  # a copy or a merge may bring what an agent found: carrying it is not a yes to it
             level = "tainted"
         name = self._new_id(shard, edit, read)
         now = written(edit.ts)

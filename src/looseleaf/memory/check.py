@@ -305,6 +305,8 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
             elif leftover_of(name):
                 message = f"a merge or a patch left this beside {leftover_of(name)}; it is not read"
                 yield Problem(path, None, message, "note")
+            elif path not in heads.pages and is_page(path) and parts.pages.absorb.is_misspelt(path):
+                pass  # its page is held, and told below
             elif is_page(path) and not name.startswith("."):  # hidden files are editors' and systems' own
                 found.add(path)
                 yield from _check_page(parts, path, mode, heads)

@@ -391,6 +391,8 @@ class OutsideEdits:
         self.heads = Heads(store)
         self.held: dict[str, Held] = {}
         """The files that the last look did not believe, by path (FORMAT §5.6)."""
+        self.unread: dict[str, Held] = {}
+        """The pages whose files the last look could not read, by path."""
         self._texts: dict[str, bytes] | None = None
         self._files: set[str] | None = None
         """The pages found by the last look at all folders."""
@@ -416,6 +418,7 @@ class OutsideEdits:
     def know(self, *, recovers: bool = False) -> None:
         """Bring the heads up to date with the journal, reading no page. `recovers`: first finish what a crash left."""
         with self.threads:
+            self._folded, self._spelt = {}, None
             if not self._loaded:
                 self.heads.load()
                 self._loaded = True
@@ -428,10 +431,13 @@ class OutsideEdits:
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
         """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
-            self._files, self._folded, self._spelt, self._likely = None, {}, None, {}
+            self._files, self._likely = None, {}
             self.know(recovers=True)
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
+            self.unread = {
+                path: held for path, held in self.unread.items() if path.rpartition("/")[0] not in folders
+            }
             found: set[str] = set()
             changed = {stat.path for stat in self.files(folders, found) if not self.heads.has_seen(stat)}
             changed.update(path for path in self._known_paths(folders) if path not in found)
@@ -450,7 +456,7 @@ class OutsideEdits:
             self._tell_unexplained(edits)
             self._tell_deleted(edits)
             self.heads.save()
-            if self.held:
+            if self.held or self.unread:
                 self._note_held()
             return edits
 
@@ -481,7 +487,7 @@ class OutsideEdits:
             return found
 
     def _note_held(self) -> None:
-        named = [held.short for _, held in sorted(self.held.items())]
+        named = [held.short for _, held in sorted((self.held | self.unread).items())]
         more = f", and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
         used = "The last good version of a held page is used"
         if all(held.of for held in self.held.values()):
@@ -565,15 +571,12 @@ class OutsideEdits:
                 yield stat
 
     def _hold_copy(self, path: str, names: Collection[str]) -> bool:
-        """Hold a file that is a copy of a page in its folder, which has these names; False if it is none."""
+        """Hold a file that is a copy of a page in its folder, which has these names; False if it is a page. One whose
+        name is only spelt otherwise is not held: its page is."""
         from looseleaf.pages.held import Held, sure_original
 
         folder, slash, name = path.rpartition("/")
-        twin = self._find_twin(path)
-        there = self._store.stat(twin) if twin is not None else None
-        if twin is not None and there is None:
-            self.held[path] = Held(path, "copy", of=twin)
-        if twin is not None and (there is None or self._is_same_file(path, there)):
+        if self.is_misspelt(path):
             return True
         known = self.heads.copies.get(path)
         original = known.rpartition("/")[2] if known else self._find_original(folder + slash, name, names)
@@ -628,16 +631,19 @@ class OutsideEdits:
         self._store.append(JOURNAL, [record | {"of": of}])
         self.heads.catch_up()
 
-    def _find_twin(self, path: str) -> str | None:
-        """Return the page whose path is spelt otherwise, and the same to some systems."""
+    def is_misspelt(self, path: str) -> bool:
+        """True if a new file is a page under another spelling of its name: that has no file, or is the same one where
+        the file system ignores case."""
         if self._spelt is None:
             self._spelt = {fold_name(each): each for each in self.heads.pages.there()}
-        return self._spelt.get(fold_name(path))
-
-    def _is_same_file(self, path: str, other: Stat) -> bool:
-        """True if two names are one file: the file system ignores case."""
-        stat = self._store.stat(path)
-        return stat is not None and stat.mark[:2] == other.mark[:2]
+        page = self._spelt.get(fold_name(path), path)
+        if page == path:
+            return False
+        try:
+            here, there = self._store.stat(path), self._store.stat(page)
+        except Refused:
+            return False  # unreadable is not gone
+        return there is None or (here is not None and here.mark[:2] == there.mark[:2])
 
     def pages(self) -> list[str]:
         """Return the paths of all pages: the journal's (an editor may be replacing one) and the folder's."""
@@ -722,7 +728,7 @@ class OutsideEdits:
         from looseleaf.pages.held import Held
 
         if self.heads.get(path).sha256 is not None:
-            self.held[path] = Held(path, "unread")
+            self.unread[path] = Held(path, "unread")
 
     def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
         """Read a page's bytes, then its file's times."""
@@ -799,10 +805,9 @@ class OutsideEdits:
         return path in self.held and self.held[path].of is not None
 
     def refuse_held(self, *paths: str) -> None:
-        """Refuse to change a page that waits for a person, as of the last look. One that cannot be read, the store
-        refuses, and says why."""
+        """Refuse to change a page that waits for a person, as of the last look."""
         held = next((self.held[path] for path in paths if path in self.held), None)
-        if held is not None and held.why != "unread":
+        if held is not None:
             from looseleaf.pages.held import Unsettled
 
             raise Unsettled(held)

@@ -55,7 +55,7 @@ class Settled:
 def find_held(parts: Needs) -> list[Held]:
     """Return the files that wait for a person, by path."""
     parts.pages.absorb_to_read()
-    return [held for _, held in sorted(parts.pages.absorb.held.items())]
+    return [held for _, held in sorted((parts.pages.absorb.held | parts.pages.absorb.unread).items())]
 
 
 def find_log_copies(store: Store) -> Iterator[tuple[str, str]]:
@@ -91,8 +91,10 @@ def find_agent_copies(store: Store) -> Iterator[tuple[str, str]]:
 
 
 def both_texts(parts: Needs, held: Held) -> tuple[str, str]:
-    """Return the last good version of the page, and the text of the held file."""
+    """Return the last good version of the page, and the text of the held file; if that cannot be read, the same."""
     good = parts.pages.absorb.head_bytes(held.of or held.path) or b""
+    if held.why == "unread":
+        return good.decode("utf-8", "replace"), good.decode("utf-8", "replace")
     document = parts.files.get(held.path)
     found = document.data if document is not None else b""
     return good.decode("utf-8", "replace"), decode_text(found) or found.decode("utf-8", "replace")
@@ -102,7 +104,7 @@ def settle(parts: Needs, path: str, take: str, lines: Sequence[str] | None = Non
     """Settle a held file. `lines`: of a copy, with `both`, only these."""
     with parts.pages.absorb.threads, parts.files.lock():
         parts.pages.absorb()
-        held = parts.pages.absorb.held.get(path)
+        held = parts.pages.absorb.held.get(path) or parts.pages.absorb.unread.get(path)
         if held is None:
             raise NotFound(f"Nothing was settled: {path} is not held. `looseleaf settle` lists what is.")
         chosen = next((each for each in TAKES[held.why] if each == take), None)
