@@ -683,6 +683,8 @@ class OutsideEdits:
         from looseleaf.pages.held import find_elsewhere
 
         folder = path.rpartition("/")[0]
+        if not _is_page_file(path):
+            return None
         if folder not in self._folded:
             there = self._store.list(folder)
             self._folded[folder] = {fold_name(each.path.rpartition("/")[2]) for each in there}
@@ -727,7 +729,7 @@ class OutsideEdits:
     def _hold_unread(self, path: str) -> None:
         from looseleaf.pages.held import Held
 
-        if self.heads.get(path).sha256 is not None:
+        if self.heads.get(path).sha256 is not None and _is_page_file(path):
             self.unread[path] = Held(path, "unread")
 
     def _read_file(self, path: str) -> tuple[Document | None, Stat | None]:
