@@ -88,7 +88,9 @@ def test_a_flag_settles_one_file_or_all_that_are_held_for_one_reason(cars: Path,
     spoil(cars, "USER.md", "")
     code, _, err = run("settle", "--keep")
     assert code == 2
-    assert "wait for different reasons. Name one of USER.md (emptied), facts/cars.md (conflict)" in err
+    assert (
+        "these are held for different reasons. Name one of USER.md (emptied), facts/cars.md (conflict)" in err
+    )
     code, out, err = run("settle", "facts/cars.md", "--theirs")
     assert (code, err) == (0, "")
     assert out.startswith(

@@ -649,6 +649,7 @@ def test_an_answer_is_plain_values(memory: Memory) -> None:
 def test_a_page_that_is_no_utf_8_is_followed_all_the_same(memory: Memory) -> None:
     path = Path(memory.path, "USER.md")
     path.write_bytes(path.read_bytes() + b"\nProse in caf\xe9.\n")
+    memory.review.settle("USER.md", "accept")
     memory.prompt("now", budget=4000)
     (steps,) = told(memory, "Prose in")
     assert names(steps) == ["profile", "page", "edit"]

@@ -793,7 +793,7 @@ def test_after_a_compaction_it_is_tidied_too(tmp_path: Path) -> None:
 
 def test_what_could_not_be_tidied_by_itself_is_noted(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m", tidy=True) as memory:
-        memory.pages.edit(PAGE, "# Facts\n", reason="test")
+        Path(memory.path, PAGE).parent.mkdir(exist_ok=True)
         Path(memory.path, PAGE).write_bytes(b"\xff\n")
         write(memory, LONG, *USED)
         tell(memory, "I like tea")

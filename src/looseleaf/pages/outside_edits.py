@@ -487,10 +487,11 @@ class OutsideEdits:
             return found
 
     def _note_held(self) -> None:
-        named = [held.short for _, held in sorted((self.held | self.unread).items())]
+        waiting = self.held | self.unread
+        named = [held.short for _, held in sorted(waiting.items())]
         more = f", and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
         used = "The last good version of a held page is used"
-        if all(held.of for held in self.held.values()):
+        if all(held.of for held in waiting.values()):
             used = "No copy is read, and the page stays as it is"
         self._note(f"{HELD}{', '.join(named[:_NAMED])}{more}. {used}; `looseleaf settle` shows what to do.")
 
@@ -686,7 +687,10 @@ class OutsideEdits:
         if not _is_page_file(path):
             return None
         if folder not in self._folded:
-            there = self._store.list(folder)
+            try:
+                there = self._store.list(folder)
+            except Refused:  # it is behind a link
+                there = []
             self._folded[folder] = {fold_name(each.path.rpartition("/")[2]) for each in there}
         return find_elsewhere(path, self._folded[folder])
 
