@@ -200,6 +200,14 @@ def test_a_line_that_an_agent_signed_stays_tainted(tmp_path: Path) -> None:
         }
 
 
+def test_a_line_that_an_agent_signed_stays_tainted_whoever_carries_it_to_another_page(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        write(tmp_path, HAND, FOUND)
+        assert levels(memory) == {f"{HAND}: {FOUND}": "tainted"}
+        memory.pages.edit(MODEL, f"- {FOUND}\n", reason="merged", author="person")
+        assert set(levels(memory).values()) == {"tainted"}
+
+
 def told_of_authors(memory: Memory) -> list[str]:
     """The notes, but for the one that says that a log lost records."""
     return [note for note in memory.notes if " missing, recorded " not in note]
