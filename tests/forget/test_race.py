@@ -17,6 +17,7 @@ from looseleaf import Distilled, Memory
 from looseleaf.base.errors import Busy, Outdated, Refused
 from looseleaf.base.messages import Material
 from looseleaf.base.policy import Policy
+from looseleaf.forget.log_snapshot import LogSnapshot
 from looseleaf.store import JOURNAL, documents
 from looseleaf.store.files import FileStore
 from looseleaf.store.root import GATE, PLAN
@@ -316,3 +317,17 @@ def test_a_record_after_a_forgetting_that_was_killed_in_its_switch_is_not_lost(t
             "First.",
             "Second.",
         ]
+
+
+def test_a_forget_goes_on_while_an_editor_saves_and_is_refused_if_that_never_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tmp_path)
+    moved = iter([False] * 3 + [True] * 99)
+    monkeypatch.setattr(LogSnapshot, "is_current", lambda self: next(moved))
+    with Memory(tmp_path) as memory:
+        assert memory.forget(match=WORD).probe
+        assert holding(tmp_path) == []
+        monkeypatch.setattr(LogSnapshot, "is_current", lambda self: False)
+        with pytest.raises(Busy, match="Nothing was forgotten: pages are being saved all the time"):
+            memory.forget(match="Lyon")

@@ -99,8 +99,15 @@ def forget(
             except LogMoved:  # something was edited, distilled or forgotten meanwhile
                 if time.monotonic() - began < _BRIEF:
                     break
-        with _locked(parts):  # so that nothing is
-            return _forget(parts, by, what, agent, dry_run=dry_run)
+        with _locked(parts):  # so that only an editor, which knows no lock, may still save a page
+            for _ in range(_TRIES):
+                try:
+                    return _forget(parts, by, what, agent, dry_run=dry_run)
+                except LogMoved:
+                    continue
+    raise Busy(
+        "Nothing was forgotten: pages are being saved all the time. Wait until that is done, and repeat the command."
+    )
 
 
 def _locked(parts: Needs) -> AbstractContextManager[object]:
