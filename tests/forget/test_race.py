@@ -20,6 +20,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.forget.log_snapshot import LogSnapshot
 from looseleaf.store import JOURNAL, documents
 from looseleaf.store.files import FileStore
+from looseleaf.store.reading import read_and_write
 from looseleaf.store.root import GATE, PLAN
 
 WORD = "Nightingale"
@@ -187,6 +188,26 @@ def test_a_distilling_that_is_overtaken_again_and_again_is_refused_and_publishes
             memory.distill()
         assert slow.count == 5
         assert list(memory.parts.context.store.folders("log/entries")) == []
+
+
+def test_an_act_that_misses_what_was_forgotten_since_it_was_listed_is_done_again(tmp_path: Path) -> None:
+    talk(tmp_path)
+    tries: list[str] = []
+
+    def act(forget: bool) -> int:
+        tries.append(WORD)
+        if len(tries) > 1:
+            return len(tries)
+        if forget:
+            with Memory(tmp_path, policy=POLICY) as other:
+                other.forget(match=WORD)
+        raise KeyError(WORD)
+
+    with Memory(tmp_path, policy=POLICY) as memory:
+        assert read_and_write(memory.parts.files, lambda: act(forget=True)) == 2
+        tries.clear()
+        with pytest.raises(KeyError):
+            read_and_write(memory.parts.files, lambda: act(forget=False))
 
 
 # --- the store -------------------------------------------------------------------------

@@ -45,9 +45,8 @@ def cut_held(parts: Needs, plan: ForgetPlan, switch: Switch) -> None:
     copies = dict(find_log_copies(parts.context.store))
     _refuse_foreign(parts, plan, {*copies, *changed})
     for path, original in copies.items():
-        if path.startswith(f"{ENTRIES}/") and path.rpartition("/")[2] in parts.context.store.folders(
-            path.rpartition("/")[0]
-        ):
+        folder, _, name = path.rpartition("/")
+        if path.startswith(f"{ENTRIES}/") and name in parts.context.store.folders(folder):
             _cut_entry_copy(parts, plan, switch, path, original)
         else:
             _cut_log_copy(parts, plan, switch, path)

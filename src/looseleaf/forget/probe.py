@@ -8,6 +8,7 @@ import stat
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
+from looseleaf.pages.held import UTF_16
 from looseleaf.text.spellings import fold_text, sentences_in, spellings
 
 TYPE_CHECKING = False
@@ -23,8 +24,6 @@ _BLOCK = 1 << 18
 
 _ESCAPED = 32
 """Bytes that one character may take: as UTF-8, in an address, escaped again."""
-
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 LEAST = 6
 """Fewest letters of a text to look for: a shorter one stands everywhere."""
@@ -64,7 +63,7 @@ class Needles:
 
     def hits(self, data: bytes) -> set[str]:
         """Return those that stand in bytes: UTF-8, or UTF-16 that says so."""
-        return self.find(data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8", "replace"))
+        return self.find(data.decode("utf-16" if data[:2] in UTF_16 else "utf-8", "replace"))
 
     def without(self, texts: Iterable[str]) -> Needles:
         """Return those that stand in none of these texts."""

@@ -411,10 +411,9 @@ class Replay:
                     self._copy_record(record)
             case "copy":
                 path, of = str(record.get("path")), str(record.get("of"))
-                is_named_so = self._cut.holds(path) and not self._cut.holds(
-                    of
-                )  # it is settled: else this is refused
-                if not (self._cut.takes_page(path) or self._cut.takes_page(of) or is_named_so):
+                cut = self._cut
+                is_named_so = cut.holds(path) and not cut.holds(of)  # it is settled: else this is refused
+                if not (cut.takes_page(path) or cut.takes_page(of) or is_named_so):
                     self._copy_record(record)
             case "placed":
                 self._replay_placing(record)

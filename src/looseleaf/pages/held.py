@@ -95,7 +95,7 @@ class Unsettled(Refused):
 _BLANK = b" \t\r\n\v\f\0\xef\xbb\xbf\xff\xfe"
 """White space, byte order marks, and the zeros that a power cut leaves."""
 
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks of UTF-16."""
 
 _BLOCK = 4096
@@ -130,7 +130,7 @@ def why_held(path: str, data: bytes, head: Callable[[], bytes | None]) -> Held |
 
 def decode_text(data: bytes) -> str | None:
     """Return the text of a file in UTF-8, or in UTF-16 with the mark that editors on Windows put there; else None."""
-    encoding = "utf-16" if data[:2] in _UTF_16 else "utf-8"
+    encoding = "utf-16" if data[:2] in UTF_16 else "utf-8"
     try:
         return data.decode(encoding)
     except UnicodeDecodeError:

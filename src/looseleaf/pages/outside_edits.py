@@ -888,7 +888,7 @@ class OutsideEdits:
     def _tell_deleted(self, edits: list[Edit]) -> None:
         """Say which pages were deleted, and how they come back."""
         if any(edit.new is None for edit in edits):
-            from looseleaf.pages.gone import deleted_outside, told
+            from looseleaf.pages.deleted import deleted_outside, told
 
             if deleted := deleted_outside(edits):
                 self._note(told(deleted))

@@ -52,12 +52,14 @@ class OpenReading:
 
 def read_and_write(store: Store, act: Callable[[], T]) -> T:
     """Do an act that writes what it makes of what it reads. If something is forgotten meanwhile, what was made is
-    dropped, and the act is done again from what is left."""
+    dropped, and the act is done again from what is left. It may also miss what it listed before."""
     for _ in range(_TRIES):
+        began = store.edition()
         with store.reading() as is_first:
             try:
                 return act()
-            except Outdated:
-                if not is_first:
+            except (Outdated, LookupError) as error:
+                is_overtaken = isinstance(error, Outdated) or store.edition() != began
+                if not is_first or not is_overtaken:
                     raise
     raise Outdated

@@ -14,7 +14,7 @@ from _thread import allocate_lock
 from functools import cached_property
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import Outdated, Refused, Unwritten
+from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.ids import id_of, new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled, Trace
@@ -247,8 +247,6 @@ class Draft:
                 for trace, _, _ in read_shown(self._store, self._stream, self.mark)
                 if trace.id in wanted
             } | self._traces
-            if not wanted & {item.id for item in self._items} <= self._traces.keys():
-                raise Outdated  # forgotten since the items were listed
         return [self._traces[item.id] for item in self._items if item.id in wanted]
 
     def _build_mark(

@@ -65,7 +65,7 @@ def facts(options: CliOptions) -> int:
             )
             table(("topic", "id", "level", "dates", "where", "fact"), rows, lines=fact_list(found))
         else:
-            from looseleaf.pages.gone import last_deleted, told
+            from looseleaf.pages.deleted import last_deleted, told
 
             gone = {} if wanted or options.as_of else last_deleted(memory.history.edits())
             say(f"Nothing is known now. {told(gone)}" if gone else _empty_line(options, wanted))

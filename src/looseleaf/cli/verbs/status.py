@@ -20,7 +20,7 @@ from looseleaf.cli.output import (
 )
 from looseleaf.log.journal import PERSON
 from looseleaf.models.costs import dollars
-from looseleaf.pages.gone import last_deleted, told
+from looseleaf.pages.deleted import last_deleted, told
 from looseleaf.state.rules import for_prompt, items_of, title_of
 
 TYPE_CHECKING = False
