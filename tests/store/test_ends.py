@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -11,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faults import FaultyDisk
 from looseleaf import Memory
+from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Position
 from looseleaf.store import records as codec
@@ -388,3 +392,21 @@ def test_a_file_among_the_ends_that_is_no_stream_s_is_left_alone(tmp_path: Path)
     filled(tmp_path)
     (tmp_path / "views/ends/unknown.json").write_text("mine")
     assert errors(tmp_path) == []
+
+
+def test_a_disk_that_fails_while_a_checksum_is_made_is_refused_and_no_bare_error(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    with FileStore.make(tmp_path, disk=disk) as store:
+        store.append("traces/main", [record_of("a")])
+        position = Position(1, file_of(tmp_path, "traces/main").stat().st_size)
+        whole = store.sum("traces/main", position)
+        for call in range(1, 20):
+            disk.arm(errno.EIO, call)
+            with suppress(Refused):
+                assert store.sum("traces/main", position) == whole
+            fired = bool(disk.fired)
+            disk.heal()
+            if not fired:
+                break
+        assert call > 2
+    assert not disk.open_handles

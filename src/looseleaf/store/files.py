@@ -293,7 +293,10 @@ class FileStore:
     def sum(self, stream: str, position: Position) -> str | None:
         """Return the checksum of a stream up to a place."""
         self._heed_edition()
-        return self._ends.sum(stream, position)[0]
+        try:
+            return self._ends.sum(stream, position)[0]
+        except OSError as error:
+            raise unreadable(stream_files(stream)[0], error) from error
 
     def line_before(self, stream: str, position: Position) -> Record | None:
         return self._segments.line_before(stream, position)
