@@ -332,6 +332,13 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             raise _HungUp from None
 
+    def _closed(self) -> bool:
+        """Whether the other side closed its connection; one that it closed with bytes unread is reset."""
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK)
+        except ConnectionResetError:
+            return True
+
     def _break(self, fault: Cut | Stall) -> None:
         provider = self.server.provider
         provider._fired(fault)
@@ -340,7 +347,7 @@ class _Handler(BaseHTTPRequestHandler):
             provider.stalled.set()
             while not let_go.is_set():
                 if select.select([self.connection], [], [], 0.02)[0]:
-                    if not self.connection.recv(1, socket.MSG_PEEK):
+                    if self._closed():
                         hung_up.set()
                         raise _HungUp
                     let_go.wait(0.02)

@@ -43,7 +43,10 @@ class Planted(Peer):
 serve(Planted)
 """
 KEEPS = "self.held = [*self.read(), text]; json.dump(self.held, open(self.path, 'w'))"
-OVERWRITES = "self.held.append(text); json.dump(self.held, open(self.path, 'w'))"
+OVERWRITES = (
+    "self.held.append(text); own = f'{self.path}.{os.getpid()}'; "
+    "file = open(own, 'w'); json.dump(self.held, file); file.close(); os.replace(own, self.path)"
+)
 
 
 class Planted(Environment):
