@@ -269,8 +269,13 @@ def find_support(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | 
 def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: str = "") -> bool:
     """Return True if a value is a conclusion from these words of the user: half of its words stand there, and all of
     its numbers, paths and names; no other word of it, or of its label, comes from tools, pasted texts or others."""
+    return _is_drawn_from(Claim(value), value, own, others, label)
+
+
+def _is_drawn_from(
+    wanted: Claim, value: str, own: Sequence[str], others: Iterable[str], label: str = ""
+) -> bool:
     said = _forms_in(own)
-    wanted = Claim(value)
     words = {word.form for word in wanted.words}
     left = words - said
     if wanted.hidden or 2 * len(left) > len(words):
@@ -472,7 +477,8 @@ class Spoken:
         label = "" if relation_name(relation) in BY_LABEL else relation
         own = [each for text in self.user if (each := strip_pasted(text)).strip()]
         others = [text for _, text in self.read] + [text for text in self.user if strip_pasted(text) != text]
-        return any(is_drawn_from(said, [each], others, label) for each in own)
+        claim = Claim(said)
+        return any(_is_drawn_from(claim, said, [each], others, label) for each in own)
 
     def _is_stated(self, said: str, relation: str) -> bool:
         """Check a claim after a tool spoke. Words are then not enough for a relation that needs none of its own ("Eve
