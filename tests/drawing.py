@@ -1,6 +1,7 @@
 """How many examples a property draws: a hundred or more where `make test-long` runs it, a few where `make test` does.
 
-Core properties do not ask: each run draws a hundred new ones. `tests/test_drawing.py` lists them.
+Core properties draw new ones in each run: a hundred, or `COSTLY` of them in `make test` where a hundred take long.
+`tests/test_drawing.py` lists them.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 
 STEADY = "steady"
-FEW = 16
+FEW = 8
+COSTLY = 25
+"""What a core property draws in `make test` if each of its examples is a memory that lives: new ones each time, too."""
 
 core = settings(
     max_examples=100,
@@ -18,8 +21,13 @@ core = settings(
     suppress_health_check=list(HealthCheck),  # a slow machine or an odd seed is no fault of the code
 )
 """Put on a property that guards a promise, instead of `settings`. For a state machine: `settings(core,
-stateful_step_count=…)`. An example that failed is kept in `.hypothesis`, and comes first in the next run."""
+stateful_step_count=…)`; for one that is costly: `settings(core, max_examples=few(100, COSTLY))`. An example that
+failed is kept in `.hypothesis`, and comes first in the next run."""
 
 
-def few(examples: int) -> int:
-    return min(examples, FEW) if settings.get_current_profile_name() == STEADY else examples
+def is_steady() -> bool:
+    return settings.get_current_profile_name() == STEADY
+
+
+def few(examples: int, at_most: int = FEW) -> int:
+    return min(examples, at_most) if is_steady() else examples

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawing import STEADY, core
+from drawing import COSTLY, STEADY, core, few
 
 HERE = Path(__file__).parent
 CORE = """
@@ -55,7 +56,9 @@ def drawing_anew() -> Iterator[str]:
     """The tests of the default run that name `core`: on a property, or in the settings of a state machine."""
     for path in sorted(HERE.glob("*/test_*.py")):
         text = path.read_text("utf-8")
-        for node in ast.parse(text).body if "import core" in text else ():
+        for node in (
+            ast.parse(text).body if re.search("^from drawing import .*core", text, re.MULTILINE) else ()
+        ):
             if isinstance(node, ast.FunctionDef) and "pytest.mark.long" not in map(
                 ast.unparse, node.decorator_list
             ):
@@ -86,6 +89,14 @@ def test_a_core_property_draws_a_hundred_examples_that_are_new_each_time_and_say
     assert len(one) == len(other) == 100
     assert one != other
     assert core.print_blob
+
+
+def test_one_that_is_costly_draws_fewer_in_the_steady_run_and_as_many_in_the_long_one() -> None:
+    is_steady = settings.get_current_profile_name() == STEADY
+    costly = settings(core, max_examples=few(100, COSTLY))
+    one, other = drawn(costly), drawn(costly)
+    assert len(one) == len(other) == (COSTLY if is_steady else 100)
+    assert one != other
 
 
 def test_every_other_property_draws_the_same_few_in_the_steady_run() -> None:

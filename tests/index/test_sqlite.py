@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from drawing import core
+from drawing import COSTLY, core, few
 from index_contract import ANY, IndexContract, Model, ask, is_as, item
 from looseleaf.index import sqlite
 from looseleaf.index.protocol import IndexItem
@@ -92,7 +92,7 @@ def carry_out(index: SqliteIndex, model: Model, told: list[Act], path: Path | No
                 each.take(source, f"mark {number}", items, anew=act == "anew")
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(acts)
 def test_after_any_acts_an_index_in_memory_says_what_a_plain_dict_says(told: list[Act]) -> None:
     with closing(opened(None)) as index:
@@ -101,7 +101,7 @@ def test_after_any_acts_an_index_in_memory_says_what_a_plain_dict_says(told: lis
         is_as(index, model, VOCABULARY)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=few(25))
 @given(told=acts)
 def test_after_any_acts_an_index_in_a_file_says_what_a_plain_dict_says(place: Path, told: list[Act]) -> None:
     path = place / "index.sqlite"

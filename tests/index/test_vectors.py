@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from drawing import few
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.values import sha256, text_hash
 from looseleaf.index import nearest, vectors
@@ -232,7 +233,7 @@ class Kept(RuleBasedStateMachine):
 
 def test_what_is_kept_is_what_was_added_and_not_forgotten(place: Path) -> None:
     machine = type("Kept", (Kept,), {"folder": place})
-    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=12))
+    run_state_machine_as_test(machine, settings=settings(max_examples=few(25), stateful_step_count=12))
 
 
 def test_nothing_of_a_forgotten_row_stays_on_disk_and_its_place_is_used_again(tmp_path: Path) -> None:

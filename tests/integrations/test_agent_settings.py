@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawing import core
+from drawing import COSTLY, core, few
 from looseleaf.base.origins import PREFIXES, WRITERS, bare_name, is_served
 from looseleaf.integrations import agent_settings as forms
 from looseleaf.integrations.agent_settings import (
@@ -66,7 +66,7 @@ DRESSES = st.sampled_from(
 )
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(value=SETTINGS, form=FORMS, dress=DRESSES, agent=st.sampled_from(HOOKED))
 def test_hooks_and_server_are_put_in_and_taken_out_to_the_byte(
     value: dict[str, Any], form: dict[str, Any], dress: Any, agent: Any
@@ -157,9 +157,9 @@ def test_codex_trusts_exactly_our_hooks() -> None:
         "/c/hooks.json:stop:0:0",
         "/c/hooks.json:session_end:0:0",
     ]
-    for settings in ("model = 'x'\n", None, ""):
-        trusted = forms.with_trust(settings, dict.fromkeys(keys, "sha256:1"))
-        assert forms.without_trust(trusted, keys) == settings
+    for held in ("model = 'x'\n", None, ""):
+        trusted = forms.with_trust(held, dict.fromkeys(keys, "sha256:1"))
+        assert forms.without_trust(trusted, keys) == held
 
 
 def test_every_agent_is_told_the_command_in_its_own_words() -> None:

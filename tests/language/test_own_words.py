@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawing import few
 from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.language import own_words as module
@@ -60,7 +61,7 @@ def test_masking_keeps_the_length_and_every_line_and_masks_nothing_twice(message
     assert mask_quotes(shown) == shown
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=few(500, 60))
 @given(MESSAGES)
 def test_own_words_are_no_longer_than_the_message_and_are_their_own_own_words(message: str) -> None:
     """Where something was taken out of the middle, its mark vouches for nothing: less may be left behind it."""

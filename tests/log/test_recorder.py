@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawing import core
+from drawing import COSTLY, core, few
 from looseleaf import Memory, Refused, Unwritten
 from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.ids import is_id
@@ -165,7 +165,7 @@ asks = st.one_of(
 )
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(st.lists(st.tuples(st.sampled_from("xy"), asks, st.booleans()), max_size=25))
 def test_what_two_sessions_record_is_read_back_in_order_with_sound_turns(
     tmp_path_factory: pytest.TempPathFactory, asked: list[tuple[str, dict[str, Any], bool]]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawing import few
 from looseleaf import Memory, Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.values import Position
@@ -164,7 +165,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield made
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(asked=conversations(words), count=st.integers(1, 5))
 def test_the_last_turns_are_whole_whatever_came_late(
     tmp_path_factory: pytest.TempPathFactory, asked: list[dict[str, Any]], count: int

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawing import core
+from drawing import COSTLY, core, few
 from forgetting import POLICY, holding
 from looseleaf import Memory
 from looseleaf.language.terms import terms
@@ -33,7 +33,7 @@ SAID = (
 said = st.sampled_from(SAID)
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(text=texts, others=st.lists(texts, max_size=3))
 def test_what_was_recorded_is_found_by_its_own_words(text: str, others: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, Memory(Path(folder, "m"), policy=POLICY) as memory:
@@ -46,7 +46,7 @@ def test_what_was_recorded_is_found_by_its_own_words(text: str, others: list[str
         assert not wanted or trace.id in found
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(word=names, first=said, last=said, on_a_page=st.booleans(), is_distilled=st.booleans())
 def test_a_word_that_is_forgotten_stands_in_no_file(
     word: str, first: str, last: str, on_a_page: bool, is_distilled: bool

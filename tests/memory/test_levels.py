@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawing import core
+from drawing import COSTLY, core, few
 from faults import CountedDisk, DyingDisk
 from looseleaf import Memory
 from looseleaf.base.errors import NotFound
@@ -169,6 +169,7 @@ def no_level_rose(before: dict[str, Level | None], after: dict[str, Level | None
     assert not any(level == "confirmed" for line, level in after.items() if RULE in line or FOUND in line)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("act", [just_read, repair, undo, redistill, distill])
 def test_no_level_rises_however_the_journal_was_lost(tmp_path: Path, act: Callable[[Memory], None]) -> None:
     before = tell_story(tmp_path)
@@ -557,7 +558,7 @@ def lose(folder: Path, how: str, at: int) -> None:
         init(str(folder / "memory"))
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(story, loss, st.integers(0, 50), st.booleans())
 def test_after_any_story_and_any_loss_no_level_is_higher_and_an_edit_with_proof_is_a_person_s(
     acts: list[tuple[str, str]], how: str, at: int, is_repaired: bool

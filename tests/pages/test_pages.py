@@ -23,7 +23,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from drawing import core
+from drawing import COSTLY, core, few
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, Refused, Stale, Unwritten
 from looseleaf.base.policy import Policy
@@ -308,7 +308,9 @@ class AnySequence(RuleBasedStateMachine):
 
 
 def test_any_sequence_of_edits_saves_and_undos_replays_to_the_bytes_on_disk() -> None:
-    run_state_machine_as_test(AnySequence, settings=settings(core, stateful_step_count=5))
+    run_state_machine_as_test(
+        AnySequence, settings=settings(core, max_examples=few(100, COSTLY), stateful_step_count=5)
+    )
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawing import few
 from faults import FaultyDisk
 from looseleaf import Memory
 from looseleaf.base.errors import Unwritten
@@ -198,7 +199,7 @@ def test_what_a_document_says_waits_though_a_tool_said_it_and_stands_once_it_is_
 ORIGINS = ("user", "agent:a", "agent:b", "tool:web")
 
 
-@settings(max_examples=15)
+@settings(max_examples=few(15))
 @given(st.lists(st.integers(0, 30), max_size=25), st.lists(st.integers(1, 6)))
 def test_everything_that_is_asked_is_put_there_waits_or_finds_no_place(
     given: list[int], cuts: Sequence[int]

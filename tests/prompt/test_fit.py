@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from drawing import core, few
+from drawing import COSTLY, core, few
 from looseleaf.base.values import Episode, Fact
 from looseleaf.log.turns import MESSAGE_TOKENS
 from looseleaf.prompt import slot_forms
@@ -275,7 +275,7 @@ def look_at(given: list[SlotText], limit: int, count: Count) -> None:
     a_fence_that_is_opened_is_closed(fitted)
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(slots, st.lists(limits, min_size=1, max_size=4), counters)
 def test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promise(
     given: list[SlotText], limits: list[int], count: Count

@@ -86,7 +86,7 @@ def starts_with(prompt: Prompt, before: Prompt) -> bool:
     return prompt.messages[: len(before.messages)] == before.messages and prompt.text.startswith(before.text)
 
 
-@pytest.mark.parametrize("turns", [60, pytest.param(500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("turns", [50, pytest.param(500, marks=pytest.mark.long)])
 def test_prompts_of_a_conversation_extend_each_other_and_are_rendered_again_byte_for_byte(
     tmp_path: Path, turns: int
 ) -> None:

@@ -320,7 +320,7 @@ def extends(before: Prompt, after: Prompt) -> None:
         assert after.text.startswith(before.text)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(days)
 def test_every_prompt_of_any_memory_keeps_every_promise(steps: list[tuple[Any, ...]]) -> None:
     live(steps)

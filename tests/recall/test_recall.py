@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clocks import WrongClock
+from drawing import few
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Ranking
@@ -280,7 +281,7 @@ def with_a_long_text(full: Memory) -> Memory:
     return full
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=few(20))
 @given(
     budget=st.integers(1, 120),
     query=st.sampled_from(("copper kettle shelf", "river ferry", "lantern Paris home")),

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from drawing import core
+from drawing import COSTLY, core, few
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import is_id, new_id, time_of
@@ -199,7 +199,7 @@ def damaged_files(draw: st.DrawFn) -> tuple[list[Record], bytes, list[Record]]:
 
 
 @given(damaged_files())
-@core
+@settings(core, max_examples=few(100, COSTLY))
 def test_a_damage_costs_the_records_it_hit_and_no_other(
     damage: tuple[list[Record], bytes, list[Record]],
 ) -> None:

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from drawing import core
+from drawing import COSTLY, core, few
 from looseleaf.base.errors import Stale
 from looseleaf.base.ids import new_id
 from looseleaf.base.policy import Policy
@@ -280,7 +280,9 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 def test_the_store_is_its_model_whatever_happens() -> None:
-    run_state_machine_as_test(StoreMachine, settings=settings(core, stateful_step_count=12))
+    run_state_machine_as_test(
+        StoreMachine, settings=settings(core, max_examples=few(100, COSTLY), stateful_step_count=12)
+    )
 
 
 @pytest.mark.long
