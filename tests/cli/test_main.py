@@ -978,23 +978,45 @@ BAR = re.compile(r"(?:\r[a-z ]+ (?:…|\[)[^\r\n]*)+\r +\r")
 
 def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
     """Exit code, and all that a terminal was sent; without colours, which are ours and steer it too."""
+    child, ours = pty.fork()  # it has imported everything already
+    if child == 0:
+        code = 70
+        try:
+            os.environ["NO_COLOR"] = "1"
+            sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
+            code = main([str(each) for each in arguments])
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+    sent = all_of(ours)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sent
+
+
+def started_on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
+    """The same of the installed command, which reads its environment when it starts."""
     ours, theirs = pty.openpty()
     environment = os.environ | {"NO_COLOR": "1"}
     with subprocess.Popen(
         [SCRIPT, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     ) as command:
         os.close(theirs)
-        sent = b""
-        while True:
-            try:
-                block = os.read(ours, 65536)
-            except OSError:  # Linux says so when the last one has closed the other end
-                break
-            if not block:
-                break
-            sent += block
-    os.close(ours)
-    return command.returncode, BAR.sub("", sent.decode().replace("\r\n", "\n"))
+        sent = all_of(ours)
+    return command.returncode, sent
+
+
+def all_of(terminal: int) -> str:
+    sent = b""
+    while True:
+        try:
+            block = os.read(terminal, 65536)
+        except OSError:  # Linux says so when the last one has closed the other end
+            break
+        if not block:
+            break
+        sent += block
+    os.close(terminal)
+    return BAR.sub("", sent.decode().replace("\r\n", "\n"))
 
 
 def test_nothing_in_a_memory_steers_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1036,7 +1058,7 @@ def test_nothing_in_a_memory_steers_a_terminal(folder: Path, monkeypatch: pytest
 def test_a_terminal_shows_every_script(folder: Path) -> None:
     text = "\u4f60\u597d\u3000\u4e16\u754c caf\u00e9 \u05e9\u05dc\u05d5\u05dd \U0001f469\u200d\U0001f680 100\u00a0%\n"
     (folder / "facts" / "hello.md").write_text(text, encoding="utf-8")
-    assert on_a_terminal("--memory", folder, "show", "facts/hello.md") == (0, text)
+    assert started_on_a_terminal("--memory", folder, "show", "facts/hello.md") == (0, text)
 
 
 def test_a_terminal_of_an_old_encoding_shows_the_rest_written_out(
@@ -1045,7 +1067,7 @@ def test_a_terminal_of_an_old_encoding_shows_the_rest_written_out(
     (folder / "facts" / "hello.md").write_text("caf\u00e9 \u4f60\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     monkeypatch.setenv("PYTHONUTF8", "0")
-    assert on_a_terminal("--memory", folder, "show", "facts/hello.md") == (0, "caf\\xe9 \\u4f60\n")
+    assert started_on_a_terminal("--memory", folder, "show", "facts/hello.md") == (0, "caf\\xe9 \\u4f60\n")
 
 
 @pytest.mark.parametrize("arguments", [["log"], ["log", "--json"], ["show", "facts/long.md"]])
