@@ -10,6 +10,7 @@ import ast
 import graphlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,7 @@ Nodes = list[ast.AST]
 LOOKED_AT = (ast.Import, ast.ImportFrom, ast.Call, ast.Attribute, ast.ClassDef, ast.ExceptHandler)
 
 
+@cache
 def nodes_of(source: str) -> Nodes:
     return [node for node in ast.walk(ast.parse(source)) if isinstance(node, LOOKED_AT)]
 
