@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from drawing import STEADY
 from looseleaf.cli.main import main
 from looseleaf.pages.folder import init
+from tables import spread
 
 Run = Callable[..., tuple[int, str, str]]
 """A command: its code, and what it printed."""
@@ -45,6 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Whoever wants the real disk sets PYTEST_DEBUG_TEMPROOT.
     """
+    config.addinivalue_line(
+        "markers",
+        "sampled(count): so many rows, spread over the table, are enough by default; the others are long",
+    )
     # Threads of the linear algebra do not survive a fork, of which the tests make many.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > ROOM:
@@ -60,14 +65,20 @@ them."""
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    seen: Counter[tuple[Path, str]] = Counter()
+    tables: defaultdict[tuple[Path, str], list[pytest.Function]] = defaultdict(list)
     for item in items:
-        if not isinstance(item, pytest.Function):
+        if isinstance(item, pytest.Function):
+            tables[item.path, item.originalname].append(item)
+    for rows in tables.values():
+        sampled = rows[0].get_closest_marker("sampled")
+        if sampled is not None:
+            stay = spread(rows, sampled.args[0])
+        elif "growth" in rows[0].function.__code__.co_names:
+            stay = rows[:TIMED_ROWS]
+        else:
             continue
-        row = (item.path, item.originalname)
-        if "growth" in item.function.__code__.co_names and seen[row] >= TIMED_ROWS:
-            item.add_marker(pytest.mark.long)
-        seen[row] += 1
+        for row in set(rows).difference(stay):
+            row.add_marker(pytest.mark.long)
 
 
 @pytest.hookimpl(wrapper=True)

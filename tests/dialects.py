@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from drawing import few
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import ToolSpec
 from looseleaf.models.dialect import CallOptions, fix_surrogates
@@ -221,8 +222,9 @@ sound_pieces = pieces.map(fix_surrogates)
 
 
 @cache
-def conversations(count: int = 200) -> tuple[Conversation, ...]:
+def conversations(count: int = 0) -> tuple[Conversation, ...]:
     """So many of them, always the same: some well-formed, most of them weird. Made once for all dialects."""
+    count = count or few(200, 80)
     found: list[Conversation] = []
 
     @settings(

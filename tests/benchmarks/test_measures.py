@@ -245,7 +245,7 @@ def test_a_duplicate_is_the_same_value_or_a_second_one_where_there_is_one(chains
         ("prefix", 2),
         pytest.param("agents", 1, marks=pytest.mark.long),
         pytest.param("notation", 5, marks=pytest.mark.long),
-        ("layout", 1),
+        pytest.param("layout", 1, marks=pytest.mark.long),
     ],
 )
 def test_what_a_prompt_costs_is_measured_or_said_to_be_skipped(

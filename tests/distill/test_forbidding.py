@@ -89,6 +89,7 @@ def say(memory: Memory, text: str, at: float) -> Trace:
     return trace
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("language", PROHIBITIONS)
 def test_what_is_forbidden_leaves_no_word_behind(place: Path, language: str) -> None:
     for number, (held, forbids, word) in enumerate(PROHIBITIONS[language]):
@@ -464,7 +465,7 @@ needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 
 @needs_fork
 def test_a_process_that_ends_while_it_obeys_is_finished_by_the_next_one(place: Path) -> None:
-    assert left_after(sites(place)[::17], place) == []
+    assert left_after(sites(place)[::47], place) == []
 
 
 @needs_fork

@@ -154,6 +154,7 @@ def derive(random: Random, steps: int) -> None:
             assert not any(LEVELS.index(level) > LEVELS.index(each) for each in inputs)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_no_derived_level_is_above_the_lowest_input(seed: int) -> None:
     random = Random(seed)

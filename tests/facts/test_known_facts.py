@@ -237,7 +237,7 @@ def test_a_disk_that_fills_up_between_two_views_leaves_nothing_that_lies(busy: D
 # --- two that read and write ---------------------------------------------------------------
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=few(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=14))
 def test_whoever_reads_and_writes_between_nobody_leaves_files_that_do_not_belong_together(
     place: Path, steps: list[tuple[int, int]]

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clocks import DAY, WrongClock
+from drawing import few
 from looseleaf import Memory
 from looseleaf.base.ids import id_of, is_id, new_id, time_of
 from looseleaf.base.messages import Trace
@@ -122,6 +123,7 @@ STORIES = {
 }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("story", STORIES)
 def test_the_last_said_home_is_the_current_one(story: str, tmp_path: Path, clock: WrongClock) -> None:
     folder, steps = made(tmp_path), STORIES[story]
@@ -305,7 +307,7 @@ def made_anew() -> Iterator[tuple[Path, WrongClock]]:
 
 
 @pytest.mark.long
-@settings(max_examples=25)
+@settings(max_examples=few(25))
 @given(
     st.lists(
         st.builds(
@@ -332,7 +334,7 @@ def test_of_live_talk_the_last_said_is_current_whatever_the_clocks_say(
 
 
 @pytest.mark.long
-@settings(max_examples=15)
+@settings(max_examples=few(15))
 @given(
     st.lists(
         st.tuples(st.sampled_from(CITIES), st.integers(2, 4000)),

@@ -37,7 +37,7 @@ def test_a_sigkill_before_every_change_leaves_the_old_memory_or_the_new_one(plac
 
 def test_a_process_that_ends_after_some_changes_leaves_the_old_memory_or_the_new_one(place: Path) -> None:
     where = [site for site in sites_of(forget_work, place) if site.call in CHANGES and site.how == "after"]
-    assert end_at(forget_work, where[5::41], place) == []
+    assert end_at(forget_work, where[5::97], place) == []
 
 
 @pytest.mark.long

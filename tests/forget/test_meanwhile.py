@@ -144,6 +144,7 @@ PLANS: dict[Callable[[Memory], None], int] = {say: 1, say_much: 1, rotate: 1, pr
 """What changes no plan; all else makes a second one."""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "act",
     [

@@ -75,6 +75,7 @@ class Racing:
         return again.count("reading"), json.loads(came)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "act", ["distill", "write_turns", "compact", "prepare", "redistill", "prompt", "build", "agent"]
 )

@@ -850,7 +850,7 @@ def insert_together(memory: Memory, writers: int, count: int) -> None:
 
 
 def test_inserts_of_four_processes_lose_nothing(memory: Memory) -> None:
-    insert_together(memory, 4, 25)
+    insert_together(memory, 4, 10)
 
 
 @pytest.mark.long

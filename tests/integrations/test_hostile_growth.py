@@ -21,6 +21,7 @@ def shell(n: int) -> bytes:
     return json.dumps({"type": "user", "message": message}).encode()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("work", "make", "n"),
     [

@@ -61,6 +61,7 @@ def ids(memory: Path) -> set[str]:
     }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("found", "name"), [(name, name) for name in NAMES], indirect=["found"], ids=NAMES)
 def test_a_broken_memory_is_read_and_mended_as_its_transcript_says(
     found: Path, name: str, capfd: pytest.CaptureFixture[str]
@@ -86,6 +87,7 @@ def test_a_broken_memory_is_read_and_mended_as_its_transcript_says(
     assert said == transcript.read_text()
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("found", NAMES, indirect=True)
 def test_repair_keeps_every_byte_and_mends_once(found: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = files(found)

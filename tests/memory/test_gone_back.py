@@ -87,6 +87,7 @@ def went_back(request: pytest.FixtureRequest, place: Path) -> Path:
     return folder
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("views", ["kept", "deleted"])
 def test_a_log_that_went_back_is_told_and_the_next_talk_is_distilled(went_back: Path, views: str) -> None:
     if views == "deleted":
@@ -108,6 +109,7 @@ def test_a_log_that_went_back_is_told_and_the_next_talk_is_distilled(went_back: 
     assert cli.main(["--memory", str(went_back), "check"]) == 0
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("views", ["kept", "deleted"])
 @pytest.mark.parametrize("end", ["put back", "accepted"])
 def test_status_says_what_a_log_lost_until_it_is_put_back_or_accepted(

@@ -105,6 +105,7 @@ def nothing(memory: Memory) -> None:
     pass
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("then", [nothing, repair, forget, forget_a_name, lose_views])
 @pytest.mark.parametrize("back", ["by itself", "settled"])
 def test_pages_that_vanished_stay_held_when_others_are_back(
@@ -356,7 +357,7 @@ SCRIPT: Any = _Holding
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.long)])
 def test_a_hold_that_ends_around_a_change_is_there_or_is_made_by_the_next_command(
     place: Path, step: int
 ) -> None:

@@ -75,6 +75,7 @@ ENDS: dict[str, Callable[[Memory], object]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("held", [b"", MARKED.encode()], ids=["emptied", "conflict"])
 @pytest.mark.parametrize("end", ENDS)
 def test_facts_for_a_held_page_are_placed_when_it_is_settled(

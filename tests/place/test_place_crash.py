@@ -32,7 +32,7 @@ orders = orders_for(place_work)
 
 
 def test_a_sigkill_before_some_system_calls_loses_and_doubles_no_fact(place: Path) -> None:
-    sites, wrong = kill_at(traced.sites(traced.count_calls(place))[7::1801], place)
+    sites, wrong = kill_at(traced.sites(traced.count_calls(place))[7::4201], place)
     print(f"sites={sites}")
     assert not wrong
 
@@ -59,7 +59,7 @@ def test_a_process_that_ends_around_some_calls_loses_and_doubles_no_fact(place: 
 
 def test_a_process_that_ends_after_some_changes_loses_and_doubles_no_fact(place: Path) -> None:
     where = [site for site in sites_of(place_work, place) if site.call in CHANGES and site.how == "after"]
-    assert end_at(place_work, where[3::101], place) == []
+    assert end_at(place_work, where[3::211], place) == []
 
 
 @pytest.mark.long

@@ -163,6 +163,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("path", "is_there"), CASES)
 def test_no_tool_writes_a_sealed_file_by_any_alias(folder: Path, path: str, is_there: bool) -> None:
     if is_there and not path.startswith("log/journal"):

@@ -249,6 +249,7 @@ ALIKE = (
 """Ruins that differ little from others: left to the long run."""
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "ruin", [pytest.param(name, marks=[pytest.mark.long] * (name in ALIKE)) for name in RUINS]
 )

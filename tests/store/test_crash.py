@@ -69,7 +69,7 @@ def test_strace_kills_before_the_call_has_happened(place: Path) -> None:
 
 
 def test_a_sigkill_before_some_system_calls_loses_nothing(place: Path) -> None:
-    tally = kill_at(sites(count_calls(place))[::149], place)
+    tally = kill_at(sites(count_calls(place))[::389], place)
     print(tally)
     assert not tally.sentences
 
@@ -179,25 +179,25 @@ def end_recovery(
 
 
 def test_a_process_that_ends_around_some_calls_loses_nothing(place: Path) -> None:
-    tally = end_at(dying_sites(place)[::211], place)
+    tally = end_at(dying_sites(place)[::503], place)
     print(tally)
     assert not tally.sentences
 
 
 def test_a_process_that_ends_in_the_middle_of_many_a_write_loses_nothing(place: Path) -> None:
-    tally = end_at([site for site in dying_sites(place) if site.how == "half"][::3], place)
+    tally = end_at([site for site in dying_sites(place) if site.how == "half"][::11], place)
     print(tally)
     assert not tally.sentences
 
 
 def test_where_names_cannot_be_exchanged_a_crash_loses_nothing_either(place: Path) -> None:
-    tally = end_at(dying_sites(place, exchange=False)[::131], place, exchange=False)
+    tally = end_at(dying_sites(place, exchange=False)[::397], place, exchange=False)
     print(tally)
     assert not tally.sentences
 
 
 def test_a_crash_of_the_recovery_from_a_crash_loses_nothing(place: Path) -> None:
-    tally = end_at(dying_sites(place)[::809], place, again=83)
+    tally = end_at(dying_sites(place)[::1601], place, again=167)
     print(tally)
     assert not tally.sentences
 

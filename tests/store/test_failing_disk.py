@@ -178,13 +178,13 @@ def test_an_error_of_the_disk_fails_one_call_and_harms_nothing(place: Path) -> N
     check_rows(
         check,
         [
-            Sweep(errno.ENOSPC, last=24),  # the store is made
-            Sweep(errno.ENOSPC, stride=37),
-            Sweep(errno.EIO, anew=True, stride=53),
-            Sweep(errno.EDQUOT, lasting=True, stride=97),
-            Sweep(errno.EINTR, stride=41),
-            Sweep(errno.EIO, lasting=True, anew=True, stride=113),
-            Sweep(errno.EIO, exchange=False, stride=61),
+            Sweep(errno.ENOSPC, last=24, stride=3),  # the store is made
+            Sweep(errno.ENOSPC, stride=101),
+            Sweep(errno.EIO, anew=True, stride=137),
+            Sweep(errno.EDQUOT, lasting=True, stride=241),
+            Sweep(errno.EINTR, stride=103),
+            Sweep(errno.EIO, lasting=True, anew=True, stride=283),
+            Sweep(errno.EIO, exchange=False, stride=157),
             Sweep(0, short=True),
             Sweep(errno.ENOSPC, short=True),
             Sweep(errno.ENOSPC, short=True, anew=True),
@@ -356,7 +356,7 @@ def failing_sites(place: Path) -> list[tuple[str, int]]:
 
 
 def test_errors_of_some_real_system_calls_harm_nothing(place: Path) -> None:
-    assert inject(failing_sites(place)[::149], place) > 0
+    assert inject(failing_sites(place)[::401], place) > 0
 
 
 @pytest.mark.long

@@ -51,7 +51,7 @@ from looseleaf.memory import Memory
 from looseleaf.pages.pages import Page
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
-from tables import check_rows
+from tables import check_rows, some
 
 EVIL = "# Evil\n"
 NO_HASH = "0" * 64
@@ -338,8 +338,8 @@ def fall_into(trap: str, where: Sequence[str], place: Path) -> None:
     assert escapes == []
 
 
-STRIDE = 8
-"""Each trap is laid in every fourth place, and the next trap in the places beside: each place has its traps."""
+STRIDE = 24
+"""Each trap is laid in every so many places, and the next trap in the places beside: each place has its traps."""
 
 
 def test_no_trap_in_some_places_of_the_folder_leads_out_of_it(place: Path) -> None:
@@ -357,7 +357,7 @@ def test_no_link_in_any_place_of_the_folder_leads_out_of_it(place: Path) -> None
         trap = "link to a file outside" if is_file else "link to a folder outside"
         fall_into(trap, [at], Path(mkdtemp(dir=place)))
 
-    check_rows(check, TRAPPED)
+    check_rows(check, some(TRAPPED, 16))
 
 
 @pytest.mark.long

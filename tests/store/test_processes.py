@@ -93,10 +93,10 @@ def append_together(path: Path, count: int, segment_bytes: int, *, lockless: boo
 
 
 def test_eight_processes_append_and_rotate_and_readers_see_whole_records_in_order(tmp_path: Path) -> None:
-    outcome = append_together(tmp_path, 150, 64 * 1024)
+    outcome = append_together(tmp_path, 80, 32 * 1024)
     print(outcome)
     assert outcome.bad == []
-    assert outcome.lines == WRITERS * 150
+    assert outcome.lines == WRITERS * 80
     assert outcome.segments > 24
 
 

@@ -230,6 +230,7 @@ def test_what_a_tool_returned_is_fenced_or_inert_in_the_summaries_too(memory: Me
     assert text.count("toolsentinel") == sum(each.count("toolsentinel") for _, each in inside)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("budget", range(20, 400, 20))
 def test_no_end_of_a_fence_is_shown_without_its_beginning(memory: Memory, budget: int) -> None:
     """Where there is hardly any room, the window is cut: not in the middle of what a tool returned."""

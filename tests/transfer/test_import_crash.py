@@ -51,7 +51,7 @@ def test_an_import_that_does_not_say_what_it_began_fails_the_sigkill_sweep(place
 
 def test_an_import_that_ends_around_some_changes_is_made_whole_by_the_next(place: Path) -> None:
     where = [site for site in sites_of(import_work, place) if site.call in CHANGES]
-    assert end_at(import_work, where[2 :: len(where) // 6], place) == []
+    assert end_at(import_work, where[2 :: len(where) // 3], place) == []
 
 
 @pytest.mark.long
@@ -73,7 +73,7 @@ def test_an_import_with_a_flaw_fails_the_sweep(place: Path, flaw: str) -> None:
 
 @pytest.mark.parametrize("lasting", [False, True])
 def test_what_a_full_disk_refused_is_imported_later(place: Path, lasting: bool) -> None:
-    assert list(fail_at(import_work, range(9, 400, 67), place, lasting=lasting)) == []
+    assert list(fail_at(import_work, range(9, 400, 131), place, lasting=lasting)) == []
 
 
 @pytest.mark.long

@@ -216,6 +216,7 @@ def test_the_order_in_which_topics_and_entries_are_met_makes_no_difference(
     assert saw(folder) == lived[1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", ["topics.json", "essentials.json", "agents/main/kept.json", "agents/other/kept.json"]
 )
@@ -367,7 +368,7 @@ def bench() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("topics", [200, pytest.param(2000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("topics", [60, pytest.param(2000, marks=pytest.mark.long)])
 def test_a_build_after_one_new_entry_touches_one_topic(
     bench: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topics: int
 ) -> None:

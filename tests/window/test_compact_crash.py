@@ -462,6 +462,7 @@ class Sweep:
         )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "sweep",
     [
