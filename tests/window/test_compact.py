@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from drawing import core, few
+from drawing import COSTLY, core, few
 from looseleaf import Memory, Refused
 from looseleaf.base.messages import (
     Distilled,
@@ -29,7 +29,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.log.turns import EPISODIC, RECENT, SEMANTIC, interactions, turn_number
 from looseleaf.window.compaction_plan import CompactPlan, Loss, PlanItem, count_kept, plan
 from secret_lines import planted
-from tables import check_rows
+from tables import check_rows, some
 from talking import Words, conversations, spelt_out
 
 SMALL: dict[str, Any] = {"max_tokens": 1, "safety_margin_tokens": 1}
@@ -147,7 +147,7 @@ def cases(max_turns: int, budgets: list[int], most: int = SIZES[-1]) -> dict[str
     }
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(**cases(2, [500, 900], most=400))
 def test_after_a_short_conversation_the_window_fits_and_nothing_is_lost(
     tmp_path_factory: pytest.TempPathFactory, **case: Any
@@ -703,7 +703,7 @@ def test_a_distiller_that_fails_is_replaced_by_the_rules_and_the_report_says_why
             assert entry.meta["loss"]["failures"] == [sentence]
             assert (entry.meta["level"], entry.meta["distiller"]) == ("rules", "rules/1")
 
-    check_rows(check, FAULTS)
+    check_rows(check, some(FAULTS, 5))
 
 
 def test_a_distiller_that_is_never_done_holds_nobody_up(tmp_path: Path) -> None:

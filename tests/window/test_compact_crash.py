@@ -235,7 +235,7 @@ def changes_of_compactions(template: Template, place: Path, flaw: str = "") -> l
 
 
 def test_a_process_that_ends_around_some_calls_harms_nothing(template: Template, place: Path) -> None:
-    tally = end_at(dying_sites(template, place)[::1103], template, place)
+    tally = end_at(dying_sites(template, place)[::2503], template, place)
     print(tally)
     assert not tally.sentences
 
@@ -243,13 +243,13 @@ def test_a_process_that_ends_around_some_calls_harms_nothing(template: Template,
 def test_a_process_that_ends_in_or_after_many_a_change_that_a_compaction_makes_harms_nothing(
     template: Template, place: Path
 ) -> None:
-    tally = end_at(changes_of_compactions(template, place)[::29], template, place)
+    tally = end_at(changes_of_compactions(template, place)[::61], template, place)
     print(tally)
     assert not tally.sentences
 
 
 def test_a_crash_in_the_compaction_after_a_crash_harms_nothing(template: Template, place: Path) -> None:
-    tally = end_again(changes_of_compactions(template, place)[5::31], template, place, 211)
+    tally = end_again(changes_of_compactions(template, place)[5::67], template, place, 211)
     print(tally)
     assert not tally.sentences
     assert tally.sites > 0
@@ -586,7 +586,7 @@ def test_two_compactors_and_four_recorders_lose_and_double_nothing(place: Path) 
 
 
 def test_of_two_compactors_one_works_at_a_time_and_none_works_in_vain(place: Path) -> None:
-    found = together(place / "memory", 3, claims=True)
+    found = together(place / "memory", 2, claims=True)
     print(found)
     assert found.wrong == []
     assert found.dropped == 0

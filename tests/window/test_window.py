@@ -12,10 +12,10 @@ from timeit import repeat
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawing import core
+from drawing import COSTLY, core, few
 from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
@@ -145,7 +145,7 @@ def test_pictures_of_a_tool_s_result_are_in_its_message() -> None:
     )
 
 
-@core
+@settings(core, max_examples=few(100, COSTLY))
 @given(asked=conversations(st.sampled_from(["", "a", "b\nc"]), max_turns=5))
 def test_the_window_only_grows(tmp_path_factory: pytest.TempPathFactory, asked: list[dict[str, Any]]) -> None:
     """All but the last message are the bytes they were; the last may gain calls while an answer is recorded."""
