@@ -186,7 +186,7 @@ def test_an_undo_of_an_edit_that_changed_undoes_it_as_it_is_now(tmp_path: Path) 
 
 def test_long_edits_and_their_bodies_go(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        long = "".join(f"- line {number} of a very long page\n" for number in range(6_000))
+        long = "".join(f"- line {number} of a very long page\n" for number in range(12_000))
         live(memory, [Op("append", "", ("PROJECT.md", f"{long}- {SECRET}"))])
         bodies = {path for path, _ in every_file(tmp_path / "m") if path.startswith("log/bodies")}
         assert bodies

@@ -14,7 +14,7 @@ from drawing import core
 from growth import LINEAR, growth
 from looseleaf.language import dates as datewords
 from looseleaf.language.dates import Dated, absolute, found
-from tables import check_rows
+from tables import check_rows, some
 
 WEDNESDAY = datetime(2026, 2, 25, 12, tzinfo=UTC).timestamp()
 FRIDAY = datetime(2026, 2, 27, 12, tzinfo=UTC).timestamp()
@@ -262,7 +262,7 @@ def test_looking_for_dates_takes_linear_time() -> None:
 
         assert growth(work, 250) < LINEAR
 
-    check_rows(check, ["next ", "3 ", "a couple of ", "May ", "下", "in two ", "2026-", "the "])
+    check_rows(check, some(["next ", "3 ", "a couple of ", "May ", "下", "in two ", "2026-", "the "], 4))
 
 
 WORDS = [

@@ -18,7 +18,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.recall.hits import Recalled
 from placing import THEN
 from recalling import begin, go_on, open_memory, recall, texts
-from tables import check_rows
+from tables import check_rows, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,7 +119,7 @@ def test_any_query_is_answered_and_about_as_soon_as_another(memory: Memory, plai
         assert took < FACTOR * plain
         assert isinstance(memory.recall("violet " + QUERIES[query][:500], budget=50, quick=True), Recalled)
 
-    check_rows(check, QUERIES)
+    check_rows(check, some(QUERIES, 12))
 
 
 def test_what_is_no_word_does_not_hide_words(memory: Memory) -> None:

@@ -19,7 +19,7 @@ from drawing import core
 from growth import LINEAR, growth
 from looseleaf.base.values import Hunk
 from looseleaf.text.diff import apply, changed_stretch, diff, invert, split_lines, unified
-from tables import check_rows
+from tables import check_rows, some
 
 line_texts = st.sampled_from(["a", "b", "c", "", "- Name: x", "d\r", "e\u2028f", "g\x0bh\x0c", "\ufeff# T"])
 repetitive = st.builds(
@@ -233,4 +233,4 @@ def test_no_pair_of_large_texts_takes_quadratic_time() -> None:
 
         assert growth(work, 1_250) < LINEAR
 
-    check_rows(check, ["different", "shuffled", "reversed", "same line", "two lines", "nested"])
+    check_rows(check, some(["different", "shuffled", "reversed", "same line", "two lines", "nested"], 3))
