@@ -701,7 +701,7 @@ needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 
 @needs_fork
 def test_a_process_that_ends_between_promotion_and_state_loses_and_doubles_nothing(place: Path) -> None:
-    assert sweep(place, 37) == []
+    assert sweep(place, 6) == []
 
 
 @needs_fork
