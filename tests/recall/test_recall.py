@@ -476,3 +476,14 @@ def test_one_wrong_clock_does_not_make_everything_else_look_old(
             return float(hit.parts.get("recency", 0.0))
 
     assert fresh("wrong", 26_000) == pytest.approx(fresh("right", 0), rel=0.01) != 0.0
+
+
+def test_a_word_of_time_is_found_where_nothing_is_of_that_time(memory: Memory) -> None:
+    memory.record(user="MAÑANA")
+    assert texts(memory, "mañana") == ["MAÑANA"]
+    assert texts(memory, "tomorrow") == []
+
+
+def test_a_question_about_an_empty_day_is_not_answered_by_a_mention_of_that_day(memory: Memory) -> None:
+    memory.record(user="I wrote to Ana yesterday.")
+    assert texts(memory, "What did we talk about yesterday?") == []

@@ -184,6 +184,12 @@ def asks_only_when(query: str, when: When) -> bool:
     return not any(map(str.isdigit, said)) and all(word in said or word in _ASKING for word in rest)
 
 
+def is_bare_time(query: str, when: When) -> bool:
+    """True if a question is a time and no other word: "tomorrow?"."""
+    said = when.text.casefold()
+    return not any(map(str.isdigit, said)) and all(word.text.casefold() in said for word in words(query))
+
+
 def _is_by_chance(word: Word, known: Corpus) -> bool:
     """True for characters of an unspaced script that stand side by side nowhere else: they are the end of one word and
     the beginning of another."""

@@ -15,7 +15,7 @@ from looseleaf.language.terms import terms as terms_of
 from looseleaf.recall.hits import Hit, HitReader, Recalled, fact_hit, hit_of
 from looseleaf.recall.index_sync import IndexKeeper, ItemSources
 from looseleaf.recall.items import fact_text
-from looseleaf.recall.question import asks_only_when, choose_terms, read_question
+from looseleaf.recall.question import asks_only_when, choose_terms, is_bare_time, read_question
 from looseleaf.recall.ranking import Scored, rank, strip_speakers
 from looseleaf.store.disk import Threads
 
@@ -214,10 +214,15 @@ class Recall:
         self, question: Question, indexes: Indexes
     ) -> tuple[list[Scored], dict[object, Doc], Sequence[Word]]:
         when = self._find_time(question, indexes)
+        is_of_time = when is not None and asks_only_when(question.query, when)
+        if when is not None and is_bare_time(question.query, when) and not _has_time(when, question, indexes):
+            when, is_of_time = (
+                None,
+                False,
+            )  # then it is a word like others: "tomorrow" may be all that was said
         asking, corpus = read_question(question.query, [index for index, _ in indexes], when)
         terms = choose_terms(asking, corpus)
         chosen = min(CANDIDATES, max(_FEW, corpus.items // _ONE_OF))
-        is_of_time = when is not None and asks_only_when(question.query, when)
         docs: list[Doc] = []
         candidates: set[object] = set()
         cosines: dict[int, float] = {}
@@ -320,6 +325,14 @@ class Recall:
                     chosen.append(fact_hit(fact, each.score, {"instead": each.score}))
             chosen.append(hit)
         return ([*chosen, *rejected] if is_answered else [*rejected, *chosen])[: question.k]
+
+
+def _has_time(when: When, question: Question, indexes: Indexes) -> bool:
+    """True if anything is of a time that a question surely names."""
+    last = min(when.last - _MOMENT, question.now)
+    return when.strength >= _SURE and any(
+        index.within(when.first, last, question.only._replace(hidden=hidden), 1) for index, hidden in indexes
+    )
 
 
 def _read_rows(scored: Sequence[Scored], indexes: Indexes) -> dict[int, FoundItem]:
