@@ -434,3 +434,22 @@ def fill_and_work(disk: Path, room: int) -> int:
     finally:
         filler.unlink(missing_ok=True)
         shutil.rmtree(memory)
+
+
+class NoShares(FaultyDisk):
+    """A disk on which no file can be locked together with others."""
+
+    def try_share(self, fd: int) -> bool:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+
+def test_a_view_that_cannot_be_locked_is_refused_in_a_sentence_and_leaves_no_file_open(
+    tmp_path: Path,
+) -> None:
+    disk = NoShares()
+    with FileStore.make(tmp_path / "store", disk=disk) as store:
+        store.append("journal", [{"id": "1"}])
+        before = set(disk.open_handles)
+        with pytest.raises(Unwritten, match=r"views/a\.json was not written \(No locks available\)"):
+            store.view("views/a.json", b"{}")
+        assert disk.open_handles == before

@@ -406,14 +406,17 @@ class ViewGate:
 
     def __enter__(self) -> None:
         until = time.monotonic() + self._seconds
-        while not self._try(self._file):
-            if time.monotonic() > until:
-                self._disk.close(self._file)
-                raise Busy(
-                    f"Another process has been writing a view for {self._seconds:g} seconds. Look for a looseleaf "
-                    "process that hangs or is stopped, end it, and repeat the command."
-                )
-            time.sleep(_GATE_PAUSE)
+        try:
+            while not self._try(self._file):
+                if time.monotonic() > until:
+                    raise Busy(
+                        f"Another process has been writing a view for {self._seconds:g} seconds. Look for a looseleaf "
+                        "process that hangs or is stopped, end it, and repeat the command."
+                    )
+                time.sleep(_GATE_PAUSE)
+        except BaseException:
+            self._disk.close(self._file)
+            raise
 
     def __exit__(self, *_: object) -> None:
         try:

@@ -370,11 +370,10 @@ class FileStore:
             self._view(path, data, of)
             return
         try:
-            gate = ViewGate(self._disk, self._root.open_lock(GATE), GATE_SECONDS)
+            with ViewGate(self._disk, self._root.open_lock(GATE), GATE_SECONDS):
+                self._view(path, data, of)
         except OSError as error:
             raise unwritten(path, error) from error
-        with gate:
-            self._view(path, data, of)
 
     def _view(self, path: str, data: bytes, of: Edition | tuple[()]) -> None:
         """Write a view. No forget, which removes all views, is at work meanwhile."""
