@@ -17,7 +17,7 @@ from looseleaf.base.errors import Busy
 from looseleaf.base.policy import Policy
 from looseleaf.forget.forget import Forgotten
 from looseleaf.store import files
-from looseleaf.store.disk import Disk, this_disk
+from looseleaf.store.disk import Disk
 
 WORD = "Nightingale"
 POLICY = Policy(settle_seconds=0.01, quiet_seconds=0.0, segment_bytes=4_000)
@@ -230,8 +230,9 @@ def test_what_a_dead_forget_had_prepared_is_removed_and_what_a_living_one_has_is
 @pytest.mark.long
 def test_the_memory_that_a_forget_takes_does_not_grow_with_the_log(tmp_path: Path) -> None:
     peaks = []
+    policy = Policy(segment_bytes=1 << 17)  # a segment is rewritten as a whole: both logs have several
     for count in (300, 3000):
-        with open_memory(tmp_path / str(count), this_disk()) as memory:
+        with Memory(tmp_path / str(count), policy=policy) as memory:
             with memory.batch() as batch:
                 for number in range(count):
                     said = f"{WORD} is here." if number % 100 == 5 else f"Nothing of it, {number}."
