@@ -49,6 +49,14 @@ class Policy:
     lock_seconds: float = 60.0
     """The longest wait for the lock. It is held only for disk writes; past this, the holder hangs."""
 
+    # --- layers ----------------------------------------------------------------------
+    layers: bool = True
+    """Whether other memories are read under this one, and what is about the user is written to the home memory."""
+
+    over: tuple[str, ...] | None = None
+    """The memories that this one lies over, nearest first: paths, from its own folder on. None: `~/.looseleaf` under a
+    project's `.looseleaf`, and none under any other."""
+
     # --- the state -------------------------------------------------------------------
     state_tokens: int = 750
     """The state is in every prompt: past this, settled items move to pages. It fits some ten decisions and twenty
@@ -339,8 +347,14 @@ OF_AGENTS = frozenset(
 )
 """Settings that may differ between the agents of one memory."""
 
-_KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-_TYPES = {"int": int, "float": float, "str": str, "bool": bool}
+_KINDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    bool: "true or false",
+    list: "a list of paths",
+}
+_TYPES = {"int": int, "float": float, "str": str, "bool": bool, "tuple[str, ...]": list}
 _COUNTS = frozenset(("model_retries",))
 """Counts, which may be zero."""
 _RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"))
@@ -355,6 +369,7 @@ _OTHERWISE = {
     **dict.fromkeys(("day_tokens", "day_cost"), "no ceiling"),
     **dict.fromkeys(("price_input", "price_cached", "price_output"), "what the table of prices says"),
     "base_url": "the provider's own",
+    "over": "the home memory under a project's",
 }
 """The effect of leaving out a setting without a default. For the others the model decides."""
 _LIKENESS = 0.7
@@ -413,6 +428,10 @@ def _check_setting(where: str, name: str, value: Any) -> Any:
     wanted: Any = _TYPES[Policy.__annotations__[name].removesuffix(" | None")]
     if type(value) is not wanted and not (wanted is float and type(value) is int):
         raise _setting_error(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
+    if wanted is list:
+        if not all(type(each) is str and each.strip() and each.isprintable() for each in value):
+            raise _setting_error(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
+        return tuple(value)
     if wanted in (str, bool):
         return _check_text(where, name, value)
     if name in _DOLLARS:

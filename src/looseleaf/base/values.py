@@ -200,6 +200,8 @@ class Fact(Replaceable):
     """When it was last repeated."""
     order: float | None = None
     """Its place in the order of what was said, in epoch seconds, where its time does not give it (FORMAT §13.12)."""
+    layer: str | None = None
+    """The farther memory that it was read from; None: the memory itself."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return its members, without empty ones; `from_dict` restores the fact."""

@@ -281,9 +281,13 @@ class Memory:
 
     def open(self, where: str) -> Opened:
         """Open the source of a hit, by its `where`: the turn, the page, the entry."""
-        from looseleaf.recall.open_hit import open_hit
+        from looseleaf.recall.open_hit import Opened, open_hit
 
-        return open_hit(self.parts, where)
+        layer, place = self.parts.split_place(where)
+        if layer is None or self.parts.layers is None:
+            return open_hit(self.parts, where)
+        opened = open_hit(self.parts.layers.reading(layer), place)
+        return Opened(where, opened.kind, opened.text)
 
     def facts(
         self,
@@ -295,11 +299,23 @@ class Memory:
     ) -> list[Fact]:
         """Return what is true now, or was at a time; by `status`, what is pending, superseded or rejected:
         `memory.facts(topic="user")`."""
-        return self.parts.notebook.facts(topic=topic, kind=kind, status=status, as_of=parse_time(as_of))
+        at = parse_time(as_of)
+
+        def read(parts: Parts) -> list[Fact]:
+            return parts.notebook.facts(topic=topic, kind=kind, status=status, as_of=at)
+
+        own = read(self.parts)
+        farther = self.parts.farther(read)
+        if not farther:
+            return own
+        from looseleaf.facts.layered import in_order, join, unite
+
+        holds = at is not None or status == "current"
+        return in_order((unite if holds else join)([("", own), *farther]))
 
     def fact(self, name: str) -> Fact:
-        """Return one fact, by its id, the start of that, or its place: `USER.md:5`."""
-        return self.parts.notebook.find(name)
+        """Return one fact, by its id, the start of that, or its place: `USER.md:5`, `home:USER.md:5`."""
+        return self.parts.find_fact(name)
 
     def prompt(
         self,

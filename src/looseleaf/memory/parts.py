@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
 from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.paths import safe_name
 from looseleaf.pages.folder import find, init_if_free, is_memory, settings
@@ -17,14 +17,15 @@ from looseleaf.store.files import FileStore
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
     from looseleaf.base.messages import Distilled, Distiller, Trace
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Model
-    from looseleaf.base.values import PageText
+    from looseleaf.base.values import Fact, PageText
     from looseleaf.facts.gate import Spoken
     from looseleaf.index.embed import Embedder
+    from looseleaf.memory.layers import Layer, Layers
     from looseleaf.models.costs import Costs
     from looseleaf.place.corrections import Corrections, Obey
     from looseleaf.place.distill_and_place import MemoryMaker
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from looseleaf.views.build import Built, Topics
     from looseleaf.views.page_index import PageIndex
     from looseleaf.window.conversation import Conversation
+
+    T = TypeVar("T")
 
 
 class Parts(PlaceParts):
@@ -54,12 +57,16 @@ class Parts(PlaceParts):
         model: Model | None = None,
         counter: Callable[[str], int] | None = None,
         embedder: Embedder | None = None,
+        must_exist: bool = False,
+        reads_only: bool = False,
     ) -> None:
         if where is not None and not os.fspath(where):
             raise Invalid("The memory path is empty. Give a folder, or leave it out.")
         path = os.path.abspath(os.path.expanduser(where) if where is not None else find())
         agent = safe_name(agent, "agent's name")
         if not is_memory(path):
+            if must_exist:
+                raise NotFound(f"There is no memory at {path}.")
             init_if_free(path)
         if model is not None and not callable(getattr(model, "send", None)):
             raise Invalid(f"{model!r} is not a model. Give one of looseleaf.models, such as Anthropic(name).")
@@ -71,8 +78,9 @@ class Parts(PlaceParts):
         self.seconds: float | None = None
         self.own_distiller = check_distiller(distiller) if distiller is not None else None
         self.notes: list[str] = []
+        self.on_note: Callable[[str], None] | None = None
         policy = policy or settings(path, agent)
-        self.files = FileStore(path, policy)
+        self.files = _make_store(path, policy, reads_only=reads_only)
         shared = (JOURNAL, "calls", IMPORTS, TOMBSTONES)
         self.files.compare((*shared, f"traces/{agent}", f"prompts/{agent}"), self.note)
         super().__init__(Context(self.files, path, policy, agent, self.note, self.count, self.redact))
@@ -86,6 +94,8 @@ class Parts(PlaceParts):
             self.known.close()
         self.pages.close()
         self.context.store.close()
+        if (layers := self.__dict__.get("layers")) is not None:
+            layers.close()
 
     def close_views(self) -> None:
         """Close the open views until they are needed again."""
@@ -93,16 +103,67 @@ class Parts(PlaceParts):
             self.recall.close()
         if "conversation" in self.__dict__:
             self.conversation.close_views()
+        if (layers := self.__dict__.get("layers")) is not None:
+            layers.close()
 
     def note(self, note: str) -> None:
         if note not in self.notes:  # once, even if a program reads for days on a full disk
             self.notes.append(note)
+            if self.on_note is not None:
+                self.on_note(note)
 
     def count(self, text: str) -> int:
         return self.conversation.counter(None)([text])[0]
 
     def redact(self, value: Any) -> Any:
         return self.conversation.recorder.without_secrets(value)
+
+    @cached_property
+    def layers(self) -> Layers[Parts] | None:
+        """The memories under this one; None if it is alone, which most are."""
+        policy, path = self.context.policy, self.context.path
+        if not policy.layers or (policy.over is None and os.path.basename(path) != ".looseleaf"):
+            return None
+        from looseleaf.memory.layers import Layers
+
+        layers = Layers(path, policy, self.note, self._open_layer)
+        return layers if layers.found else None
+
+    def _open_layer(self, layer: Layer, policy: Policy, reads_only: bool) -> Parts:
+        opened = Parts(
+            layer.path,
+            agent=self.context.agent,
+            policy=policy,
+            counter=self.counter,
+            embedder=self.embedder,
+            must_exist=True,
+            reads_only=reads_only,
+        )
+        opened.on_note = lambda note: self.note(f"{layer.name}: {note}")
+        for note in opened.notes:
+            opened.on_note(note)
+        return opened
+
+    def farther(self, read: Callable[[Parts], T]) -> list[tuple[str, T]]:
+        """Read something of each memory under this one, nearest first, with its name."""
+        return self.layers.each(read) if self.layers is not None else []
+
+    def find_fact(self, name: str) -> Fact:
+        """Return one fact of this memory or, if it has none of that name, of one under it."""
+        layer, place = self.split_place(name)
+        if layer is not None and self.layers is not None:
+            return self.layers.reading(layer).notebook.find(place).but(layer=layer.name)
+        try:
+            return self.notebook.find(name)
+        except NotFound:
+            for layer_name, found in self.farther(lambda far: _find(far, name)):
+                if found is not None:
+                    return found.but(layer=layer_name)
+            raise
+
+    def split_place(self, name: str) -> tuple[Layer | None, str]:
+        """Split `home:USER.md:5` into the layer and the place in it; None: this memory."""
+        return self.layers.split(name) if self.layers is not None and is_text(name) else (None, name)
 
     @cached_property
     def conversation(self) -> Conversation:
@@ -281,6 +342,21 @@ class Parts(PlaceParts):
         if self.own_distiller is None and self.model is None:
             self.model, self.seconds = model, seconds
             self.__dict__.pop("distiller", None)
+
+
+def _find(parts: Parts, name: str) -> Fact | None:
+    try:
+        return parts.notebook.find(name)
+    except NotFound:
+        return None
+
+
+def _make_store(path: str, policy: Policy, *, reads_only: bool) -> FileStore:
+    if not reads_only:
+        return FileStore(path, policy)
+    from looseleaf.store.read_only import ReadStore
+
+    return ReadStore(path, policy)
 
 
 def check_distiller(distiller: Distiller) -> Distiller:

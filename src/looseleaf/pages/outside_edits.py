@@ -433,6 +433,8 @@ class OutsideEdits:
         with self.threads:
             self._files, self._likely = None, {}
             self.know(recovers=True)
+            if self._store.reads_only:
+                return []
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
             self.unread = {

@@ -56,7 +56,7 @@ class Notebook:
             if topic is None or not self._parts.pages.are_absorbed(*own, f"facts/{topic}.md"):
                 self._parts.pages.absorb()
             self._parts.known.catch_up()
-            if self._parts.known.is_unsettled():
+            if not self._store.reads_only and self._parts.known.is_unsettled():
                 self._parts.placer.settle()
         except Outdated:
             raise

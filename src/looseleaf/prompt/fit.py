@@ -12,7 +12,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolResultPayload
 from looseleaf.log.turns import MESSAGE_TOKENS, guard, texts_of
 from looseleaf.prompt.manifest import ManifestItem, Omitted
-from looseleaf.prompt.slot_forms import HEADINGS, OVER, SHOWN, TYPES, SlotForm, SlotPiece
+from looseleaf.prompt.slot_forms import OVER, SHOWN, TYPES, SlotForm, SlotPiece
 from looseleaf.window.window import costs_of
 
 TYPE_CHECKING = False
@@ -64,6 +64,10 @@ class _SlotCut:
         self.kept: int | None = None
         self.longest: int | None = None
 
+    @property
+    def name(self) -> str:
+        return f"{self.shown.layer}:{self.shown.slot}" if self.shown.layer else self.shown.slot
+
     def to_form(self, form: SlotForm) -> bool:
         """Take a form; return whether that is another one."""
         if form is self.form:
@@ -83,7 +87,7 @@ class _SlotCut:
         pieces = self.pieces()
         if self.longest is not None:
             pieces = [_shorten_piece(each, self.longest) for each in pieces]
-        return f"{HEADINGS[self.shown.slot]}\n{self.form.text(pieces)}"
+        return f"{self.shown.heading}\n{self.form.text(pieces)}"
 
     def omitted(self) -> Iterator[Omitted]:
         yield from self.left
@@ -127,7 +131,7 @@ def fit(slots: Sequence[SlotText], limit: int, count: Count, message: int = 1) -
 
 class _Fitting:
     def __init__(self, slots: Sequence[SlotText], limit: int, count: Count, message: int) -> None:
-        self._cuts = {shown.slot: _SlotCut(shown) for shown in slots if shown.forms}
+        self._cuts = {(shown.slot, shown.layer): _SlotCut(shown) for shown in slots if shown.forms}
         self._limit = limit
         self._count = count
         self._message = message
@@ -141,6 +145,10 @@ class _Fitting:
                 break
             step()
         return self._build_result()
+
+    def _cuts_of(self, *slots: Slot) -> list[_SlotCut]:
+        """Return how these slots are shown, in this order; of each the farthest layer first: it gives way first."""
+        return [cut for slot in slots for (name, _), cut in reversed(self._cuts.items()) if name == slot]
 
     def _join_text(self) -> str:
         return _GAP.join(cut.text() for cut in self._cuts.values())
@@ -158,7 +166,7 @@ class _Fitting:
         if omitted.reason != SHOWN or omitted.slot != "essentials":
             yield omitted
             return
-        profile = self._cuts.get("profile")
+        profile = self._cuts.get(("profile", ""))
         gone = omitted.of if profile is None else ()
         if profile is not None and profile.form is not profile.shown.forms[0]:
             kept = {piece.id for piece in profile.pieces()}
@@ -170,12 +178,11 @@ class _Fitting:
                 yield Omitted(omitted.id, omitted.slot, reason, of)
 
     def _take_smaller_forms(self) -> None:
-        for slot in STEPS:
-            cut = self._cuts.get(slot)
-            form = self._find_smaller(cut) if cut is not None else None
-            if cut is not None and form is not None:
+        for cut in self._cuts_of(*STEPS):
+            form = self._find_smaller(cut)
+            if form is not None:
                 cut.to_form(form)
-                self._steps.append(f"{slot}: {form.format}")
+                self._steps.append(f"{cut.name}: {form.format}")
                 if self._fits():
                     return
 
@@ -190,34 +197,30 @@ class _Fitting:
         return second if toon < json else None
 
     def _cut_profile(self) -> None:
-        cut = self._cuts.get("profile")
-        if cut is None:
-            return
-        form = cut.shown.forms[-1]
-        if cut.to_form(form):
-            self._steps.append(f"profile: {form.format}")
-        self._keep_best(cut)
-        if cut.is_shortened and form is cut.shown.forms[0]:
-            self._steps.append("profile: shortened")
+        for cut in self._cuts_of("profile"):
+            form = cut.shown.forms[-1]
+            if cut.to_form(form):
+                self._steps.append(f"{cut.name}: {form.format}")
+            self._keep_best(cut)
+            if cut.is_shortened and form is cut.shown.forms[0]:
+                self._steps.append(f"{cut.name}: shortened")
+            if self._fits():
+                break
 
     def _squeeze(self) -> None:
         self._squeezed = True
-        for slot in SQUEEZED:
-            cut = self._cuts.get(slot)
-            if cut is not None:
-                cut.to_form(cut.shown.forms[-1])
-                self._keep_best(cut)
-                if self._fits():
-                    break
+        for cut in self._cuts_of(*SQUEEZED):
+            cut.to_form(cut.shown.forms[-1])
+            self._keep_best(cut)
+            if self._fits():
+                break
         # The last one may have given up more than needed: others get that back.
-        for slot in ("profile", *reversed(SQUEEZED)):
-            cut = self._cuts.get(slot)
-            if cut is not None and cut.kept is not None and self._fits():
+        for cut in reversed(self._cuts_of(*SQUEEZED, "profile")):
+            if cut.kept is not None and self._fits():
                 self._keep_best(cut)
-        for slot in ("profile", *SQUEEZED):
-            cut = self._cuts.get(slot)
-            if cut is not None and cut.kept is not None:
-                self._steps.append(f"{slot}: {cut.kept} left")
+        for cut in self._cuts_of("profile", *SQUEEZED):
+            if cut.kept is not None:
+                self._steps.append(f"{cut.name}: {cut.kept} left")
 
     def _keep_best(self, cut: _SlotCut) -> None:
         """Keep as many of the best pieces as fit, at least one. Shorten a piece that takes more than a quarter of the
@@ -240,12 +243,12 @@ class _Fitting:
             for cut in self._cuts.values():
                 cut.longest = longest
 
-        for slot in (None, *DROPPED):
-            if slot is not None and slot in self._cuts:
-                gone = self._cuts.pop(slot).shown
+        for cut in (None, *self._cuts_of(*DROPPED)):
+            if cut is not None:
+                gone = self._cuts.pop((cut.shown.slot, cut.shown.layer)).shown
                 of = tuple(piece.id for piece in gone.forms[0].pieces)
-                self._gone += [*gone.omitted, Omitted(gone.id, slot, OVER, of)]
-                self._steps.append(f"{slot}: dropped")
+                self._gone += [*gone.omitted, Omitted(gone.id, gone.slot, OVER, of)]
+                self._steps.append(f"{cut.name}: dropped")
             self._apply_largest(_LEAST, max(_LEAST, 4 * self._limit), shorten)
             if self._fits():
                 return
@@ -284,7 +287,8 @@ class _Fitting:
             )
             items.append(
                 ManifestItem(
-                    shown.id, shown.slot, kind, form, cost, shown.reason, at, at + 1, start, end, whole
+                    *(shown.id, shown.slot, kind, form, cost, shown.reason, at, at + 1, start, end, whole),
+                    layer=shown.layer,
                 )
             )
             start = end

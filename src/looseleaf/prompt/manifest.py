@@ -14,6 +14,7 @@ from looseleaf.base.immutable import Replaceable, frozen, members_of
 from looseleaf.base.messages import Message
 from looseleaf.base.values import sha256
 from looseleaf.log.turns import texts_of
+from looseleaf.prompt.farther import cut_lines, fill_lines
 from looseleaf.text.untrusted import GAP, escaped, spelt
 
 TYPE_CHECKING = False
@@ -47,13 +48,16 @@ class ManifestItem(Replaceable):
     start: int | None = None
     stop: int | None = None
     of: tuple[str, ...] = ()
+    layer: str = ""
+    """The farther memory that it is from; "": the memory itself."""
 
     def to_dict(self) -> dict[str, Any]:
         names = ("id", "slot", "type", "format", "tokens", "reason")
         where: dict[str, Any] = {"messages": [self.first, self.end]}
         if self.start is not None:
             where["characters"] = [self.start, self.stop]
-        of = {"of": list(self.of)} if self.of else {}
+        of: dict[str, Any] = {"of": list(self.of)} if self.of else {}
+        of |= {"layer": self.layer} if self.layer else {}
         return {name: getattr(self, name) for name in names} | where | of
 
     @classmethod
@@ -63,7 +67,8 @@ class ManifestItem(Replaceable):
         start, stop = map(int, raw["characters"]) if "characters" in raw else (None, None)
         texts: Any = {name: str(raw[name]) for name in ("id", "slot", "type", "format", "reason")}
         of = tuple(map(str, raw.get("of", ())))
-        return cls(**texts, tokens=int(raw["tokens"]), first=first, end=end, start=start, stop=stop, of=of)
+        places: Any = {"first": first, "end": end, "start": start, "stop": stop}
+        return cls(**texts, tokens=int(raw["tokens"]), **places, of=of, layer=str(raw.get("layer", "")))
 
 
 @frozen
@@ -99,7 +104,27 @@ def _write_value(value: Any) -> Any:
 
 def _read_members(kind: type, raw: Record) -> dict[str, Any]:
     """Return the members of a value, each read by its type; KeyError, TypeError or ValueError if one is not there."""
-    return {name: _READERS[of](raw[name]) for name, of in kind.__annotations__.items()}
+    return {name: _READERS[of](raw[name]) for name, of in kind.__annotations__.items() if of in _READERS}
+
+
+def _write_cut(value: Epoch | EpochChange, text: str) -> Record:
+    """Return a value's members, with holes in the text for the lines of farther layers."""
+    kept, holes = cut_lines(getattr(value, text), value.farther)
+    members = {name: each for name, each in _write_members(value).items() if name != "farther"}
+    return members | {text: kept} | ({"farther": holes} if holes else {})
+
+
+def _read_cut(kind: type, raw: Record, text: str, read: Callable[[str], str]) -> dict[str, Any]:
+    members = _read_members(kind, raw)
+    holes = raw.get("farther") or ()
+    if holes:
+        members[text], lines = fill_lines(members[text], holes, read)
+        members["farther"] = tuple(lines)
+    return members
+
+
+def _read_no_layer(name: str) -> str:
+    raise ValueError(f"{name} is of another layer")
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
@@ -247,6 +272,8 @@ class Epoch:
     cuts: tuple[str, ...]
     budget: int
     tokenizer: str
+    farther: tuple[tuple[str, str], ...] = ()
+    """The lines of `memory` that are of farther layers, and their facts."""
 
     @property
     def messages(self) -> list[Message]:
@@ -255,12 +282,12 @@ class Epoch:
 
     def to_record(self, agent: str) -> Record:
         head = {"schema": PROMPTS_SCHEMA, "id": self.id, "ts": self.ts, "kind": "snapshot", "agent": agent}
-        return head | _write_members(self)
+        return head | _write_cut(self, "memory")
 
     @classmethod
-    def from_record(cls, raw: Record) -> Epoch:
-        """Raise KeyError, TypeError or ValueError for anything else."""
-        return cls(**_read_members(cls, raw))
+    def from_record(cls, raw: Record, read: Callable[[str], str] = _read_no_layer) -> Epoch:
+        """Raise KeyError, TypeError or ValueError for anything else. `read` returns a line of a farther layer."""
+        return cls(**_read_cut(cls, raw, "memory", read))
 
 
 @frozen
@@ -275,6 +302,8 @@ class EpochChange:
     seen: dict[str, str]
     came: tuple[str, ...] = ()
     went: tuple[str, ...] = ()
+    farther: tuple[tuple[str, str], ...] = ()
+    """The lines of `text` that are of farther layers, and their facts."""
 
     @property
     def message(self) -> Message:
@@ -283,9 +312,9 @@ class EpochChange:
     def to_record(self, agent: str, epoch: str, previous: Ref | None) -> Record:
         """Return its line in the log. `previous`: the place of the change before it."""
         head = {"schema": PROMPTS_SCHEMA, "id": self.id, "ts": self.ts, "kind": "changes", "agent": agent}
-        return head | {"snapshot": epoch, "previous": previous} | _write_members(self)
+        return head | {"snapshot": epoch, "previous": previous} | _write_cut(self, "text")
 
     @classmethod
-    def from_record(cls, raw: Record) -> EpochChange:
-        """Raise KeyError, TypeError or ValueError for anything else."""
-        return cls(**_read_members(cls, raw))
+    def from_record(cls, raw: Record, read: Callable[[str], str] = _read_no_layer) -> EpochChange:
+        """Raise KeyError, TypeError or ValueError for anything else. `read` returns a line of a farther layer."""
+        return cls(**_read_cut(cls, raw, "text", read))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.messages import Message, Trace
-    from looseleaf.base.values import Position, Record
+    from looseleaf.base.values import Record
     from looseleaf.pages.pages import Pages
     from looseleaf.prompt.manifest import Epoch
     from looseleaf.prompt.snapshot import SlotReader
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 # --- changes in the folder since an epoch began, each reported once ---------------------
 
 _TOP = (*CHARTER, PROFILE)
+_SHOWN = "shown"
+"""The mark of a farther layer's fact that was shown; its line never changes."""
 
 
 class VersionLost(Exception):
@@ -57,7 +59,8 @@ class ChangeTracker:
         self._note = note
         self._texts: dict[str, tuple[str, str | None]] = {}
         self._states: tuple[str, dict[str, Any]] = "", {}
-        self._looked: Position | None = None
+        self._looked: object = None
+        """How far the journals were read at the last look."""
 
     def begin(self) -> dict[str, str]:
         """Remember what the top pages say; return their revisions."""
@@ -66,9 +69,13 @@ class ChangeTracker:
         told = self._gather.state()[0]
         revision = _hash_state(told)
         self._states = revision, told
-        self._looked = self._pages.absorb.heads.position
+        self._looked = self._position()
         seen = {path: known[0] for path, known in self._texts.items()} | {STATE: revision}
+        seen |= {name: _SHOWN for name, _ in self._gather.farther.profile()}
         return {path: revision for path, revision in seen.items() if revision}
+
+    def _position(self) -> object:
+        return self._pages.absorb.heads.position, self._gather.farther.position()
 
     def forget(self) -> None:
         """Look again: the last change was not used."""
@@ -82,7 +89,7 @@ class ChangeTracker:
         Not between a call and its result: providers accept no message there. A request that no prompt has shown yet
         comes after the change, so that the prompt ends with its subject. VersionLost: the journal lost what was shown.
         """
-        position = self._pages.absorb.heads.position
+        position = self._position()
         if self._looked == position or _is_calling(window.traces):
             return None
         seen = epoch.seen | {path: each for change in before for path, each in change.seen.items()}
@@ -114,6 +121,10 @@ class ChangeTracker:
             parts.append((STATE, said))
             new[STATE] = revision
             self._states = revision, told
+        farther: dict[str, str] = {}
+        for layer, told_there, names in self._find_farther_changes(seen, farther):
+            parts.append((layer, told_there))
+            new |= names
         fresh, gone = self._find_page_changes(epoch, before)
         pages = slot_forms.list_page_changes(self._gather.summaries(fresh), sorted(gone))
         parts.append(("Pages", list(pages)))
@@ -125,7 +136,21 @@ class ChangeTracker:
         is_asked = bool(traces) and traces[-1].trace_type == "user"
         behind = traces[-2:-1] if is_asked and _count_shown(traces, last) < len(traces) else traces[-1:]
         after = behind[0].id if behind else None
-        return EpochChange(name, clock.now(), after, message, new, tuple(sorted(fresh)), tuple(sorted(gone)))
+        came, went = tuple(sorted(fresh)), tuple(sorted(gone))
+        lines = tuple((line, each) for each, line in farther.items())
+        return EpochChange(name, clock.now(), after, message, new, came, went, lines)
+
+    def _find_farther_changes(
+        self, seen: dict[str, str], lines: dict[str, str]
+    ) -> Iterator[tuple[str, list[str], dict[str, str]]]:
+        """Yield, for each layer whose user's facts changed, its page, what it says, and the facts with their new marks;
+        put their lines into `lines`."""
+        known = {name for name, mark in seen.items() if mark == _SHOWN}
+        for layer, now, gone in self._gather.farther.compare(known):
+            lines |= now | gone
+            says = [f"- {slot_forms.SAYS}: {line}" for line in now.values()]
+            says += [f"- {slot_forms.NO_LONGER}: {line}" for line in gone.values()]
+            yield f"{layer}:{PROFILE}", says, dict.fromkeys(now, _SHOWN) | dict.fromkeys(gone, "")
 
     def _find_page_changes(self, epoch: Epoch, before: Sequence[EpochChange]) -> tuple[set[str], set[str]]:
         """Return the drawers' pages that came and went since the last report."""

@@ -43,10 +43,11 @@ def prompts_of(agent: str) -> str:
 
 
 class PromptLog:
-    def __init__(self, store: Store, agent: str) -> None:
+    def __init__(self, store: Store, agent: str, read_line: Callable[[str], str]) -> None:
         self._store = store
         self._agent = agent
         self._stream = prompts_of(agent)
+        self._read_line = read_line
 
     def append(self, record: Record) -> Ref:
         position = self._store.append(self._stream, [record])[0]
@@ -92,7 +93,7 @@ class PromptLog:
             ) from None
 
     def epoch(self, ref: Sequence[object]) -> Epoch:
-        return self._read_ref(ref_of(ref), Epoch.from_record)
+        return self._read_ref(ref_of(ref), lambda raw: Epoch.from_record(raw, self._read_line))
 
     def changes(self, last: Sequence[object] | None) -> list[tuple[Ref, EpochChange]]:
         """Return the changes of an epoch up to this one, oldest first."""
@@ -103,7 +104,9 @@ class PromptLog:
             if ref[0] in seen:  # a loop, which only a forger could have made
                 break
             seen.add(ref[0])
-            change, last = self._read_ref(ref, lambda raw: (EpochChange.from_record(raw), raw["previous"]))
+            change, last = self._read_ref(
+                ref, lambda raw: (EpochChange.from_record(raw, self._read_line), raw["previous"])
+            )
             found.append((ref, change))
         return found[::-1]
 
@@ -140,7 +143,7 @@ class PromptLog:
         if not is_same:
             raise Refused(
                 f"The prompt {record['id']} was not rendered again: the log now gives other bytes. "
-                "Traces were damaged or forgotten since, or another version of looseleaf made it."
+                f"Traces were damaged or forgotten since, or another version of looseleaf made it{_told_layers(manifest)}."
             )
         return Prompt(messages, manifest)
 
@@ -163,6 +166,11 @@ class PromptLog:
         if record["through"] is not None:
             window.read_through(read_mark(self._store, head), str(record["through"]))
         return window
+
+
+def _told_layers(manifest: Manifest) -> str:
+    names = dict.fromkeys(item.layer for item in manifest.items if item.layer)
+    return f", or a layer that it shows changed: {', '.join(names)}" if names else ""
 
 
 def _is_whole(record: Record) -> bool:

@@ -100,7 +100,7 @@ class Prompts:
         self._agent, self._note = context.agent, context.note
         self._parts = parts
         self.gather = SlotReader(context, parts)
-        self.log = PromptLog(context.store, context.agent)
+        self.log = PromptLog(context.store, context.agent, self.gather.farther.read_line)
         self._since = ChangeTracker(parts.pages, self.gather, context.note)
         self._current = CurrentEpoch(context.store, self.log, context.agent)
 
@@ -289,6 +289,7 @@ class Prompts:
             fitted.steps,
             asked.room,
             asked.tokenizer,
+            self.gather.farther.lines(fitted.items),
         )
         return self._finish(asked, window, self._parts_of(asked, epoch, window, (), shown), None, epoch)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # --- changes since a conversation's prompt began ----------------------------------------
 
 HEADING = "[MEMORY:CHANGES]"
-_SAYS, _NO_LONGER = "now says", "no longer says"
+SAYS, NO_LONGER = "now says", "no longer says"
 _KEPT_BY_US = ("- Updated: ", "> Summary: ")
 """Lines that the program maintains: their changes mean nothing."""
 
@@ -64,12 +64,12 @@ def diff_page(
     doubtful = set(_read_lines("\n".join(foreign)))
     for line in _find_extra(after, before):
         shown = guard(line)
-        yield f"- {_SAYS}: {untrusted.fenced(shown, word) if line in doubtful else untrusted.inert(shown, word)}"
+        yield f"- {SAYS}: {untrusted.fenced(shown, word) if line in doubtful else untrusted.inert(shown, word)}"
     moved = set(_read_lines("\n".join(elsewhere)))
     for line in _find_extra(before, after):
         if line not in moved:
             shown = guard(line)
-            yield f"- {_NO_LONGER}: {untrusted.fenced(shown, word) if is_doubted else untrusted.inert(shown, word)}"
+            yield f"- {NO_LONGER}: {untrusted.fenced(shown, word) if is_doubted else untrusted.inert(shown, word)}"
 
 
 def _find_extra(lines: list[str], others: list[str]) -> Iterator[str]:
@@ -97,8 +97,8 @@ def diff_state(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
             yield f"- {name}: {guard(escape(str(after or 'nothing any more')))}"
             continue
         was, now = _rows_of(before), _rows_of(after)
-        yield from (f"- {name}, {_SAYS}: {row}" for row in now if row not in was)
-        yield from (f"- {name}, {_NO_LONGER}: {row}" for row in was if row not in now)
+        yield from (f"- {name}, {SAYS}: {row}" for row in now if row not in was)
+        yield from (f"- {name}, {NO_LONGER}: {row}" for row in was if row not in now)
 
 
 def _rows_of(value: Any) -> list[str]:
@@ -202,6 +202,12 @@ class SlotText:
     forms: tuple[SlotForm, ...]
     of: str = ""
     omitted: tuple[Omitted, ...] = ()
+    layer: str = ""
+    """The farther memory that it is from; "": the memory itself."""
+
+    @property
+    def heading(self) -> str:
+        return HEADINGS[self.slot] if not self.layer else f"{HEADINGS[self.slot][:-1]} {self.layer}]"
 
 
 def fence_slot(shown: SlotText, word: str) -> SlotText:
@@ -226,10 +232,20 @@ def fence_slot(shown: SlotText, word: str) -> SlotText:
 
 
 def show_profile(
-    path: str, text: str, facts: Sequence[Fact], revision: str, *, foreign: str = ""
+    path: str,
+    text: str,
+    facts: Sequence[Fact],
+    revision: str,
+    *,
+    foreign: str = "",
+    over: Collection[int | None] = (),
 ) -> SlotText | None:
     """Show the user's page, whole; or its facts, given in order of weight. With `foreign` (a fence's word) the rest of
-    the page is untrusted and shown as data."""
+    the page is untrusted and shown as data. `over`: lines that a farther layer knows better."""
+    if over:
+        facts = [fact for fact in facts if fact.line not in over]
+        numbered = enumerate(split_lines(text), 1)
+        text = "".join("\n" if number in over else line for number, line in numbered)
     if not text.strip():
         return None
     ranks = {fact.line: number for number, fact in enumerate(facts)}
@@ -256,6 +272,19 @@ def show_profile(
     if pieces:
         forms.append(SlotForm("lines", pieces, left=(Omitted(f"{path}: prose", "profile", OVER),)))
     return SlotText("profile", path, "always_included", tuple(forms), revision)
+
+
+def show_farther(slot: Slot, layer: str, rows: Sequence[tuple[str, str, str]]) -> SlotText | None:
+    """Show lines of a farther layer, weightiest first: each with its fact's name and its topic."""
+    if not rows:
+        return None
+    pieces = [
+        SlotPiece(name, f"- {line}", rank, guard(f"{escape(topic)}:") if slot == "essentials" else "")
+        for rank, (name, line, topic) in enumerate(rows)
+    ]
+    pieces.sort(key=lambda piece: piece.group)
+    reason = "always_included" if slot == "profile" else "do_not_forget"
+    return SlotText(slot, f"{layer}:{slot}", reason, (SlotForm("lines", tuple(pieces)),), layer=layer)
 
 
 def show_state(told: Mapping[str, Any], toon: str | None, revision: str) -> SlotText | None:

@@ -7,29 +7,37 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted
 from looseleaf.base.paths import PROFILE, STATE, USER
 from looseleaf.base.values import sha256
+from looseleaf.facts.layered import unite
 from looseleaf.facts.ledger import true_at
 from looseleaf.pages.grammar import without_agents_episodes
 from looseleaf.prompt import slot_forms
+from looseleaf.prompt.farther import line_of
 from looseleaf.prompt.manifest import ManifestItem, Omitted
 from looseleaf.text import untrusted
 from looseleaf.views.essentials import rank, shown_bullet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Protocol
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import Any, Protocol, TypeVar
 
-    from looseleaf.base.values import Episode
+    from looseleaf.base.values import Episode, Fact
     from looseleaf.facts.known_facts import Facts
     from looseleaf.log.turns import Mark
     from looseleaf.pages.pages import Pages
+    from looseleaf.prompt.manifest import Slot
     from looseleaf.prompt.slot_forms import SlotText
     from looseleaf.state.state import State
     from looseleaf.store.context import Context
     from looseleaf.views.build import Topics
     from looseleaf.views.page_index import PageIndex
 
+    T = TypeVar("T")
+
     class Needs(Protocol):
+        def farther(self, read: Callable[[Any], T]) -> list[tuple[str, T]]:
+            """Read something of each memory under this one (as `Needs`), with its name."""
+
         @property
         def known(self) -> Facts: ...
         @property
@@ -63,6 +71,7 @@ class SlotReader:
         self._policy, self._note = context.policy, context.note
         self._parts = parts
         self.trusts = context.policy.trust_external_edits
+        self.farther = FartherLines(parts)
 
     def text(self, path: str) -> str | None:
         """Return what a top page says, as last absorbed; None if there is none."""
@@ -95,16 +104,20 @@ class SlotReader:
         """Return what the memory shows beside a window that begins with this mark; and what it never shows."""
         from looseleaf.text.notation import encode
 
+        rows = self._parts.topics.essentials()
+        self.farther.look(rows)
         profile = self._read_profile()
         seen = {piece.id for form in profile.forms for piece in form.pieces} if profile is not None else set()
         told, revision = self.state()
         lines, further = self._parts.page_index.newest(self._policy.index_pages)
         found = (
             profile,
+            *self.farther.slots("profile"),
             self._fence_untrusted(
                 slot_forms.show_state(told, encode(told) if told else None, revision), STATE
             ),
-            slot_forms.show_essentials(self._parts.topics.essentials(), seen, told),
+            slot_forms.show_essentials([row for row in rows if not self.farther.is_over(row)], seen, told),
+            *self.farther.slots("essentials"),
             slot_forms.show_index([(each.path, each.size, each.summary) for each in lines], further),
             self._read_episodes(mark),
         )
@@ -143,7 +156,8 @@ class SlotReader:
         edit = self._parts.pages.absorb.heads.get(PROFILE).edit or ""  # drawn after the page was written
         is_foreign = not self.trusts or bool(self.untrusted_lines(PROFILE))
         foreign = untrusted.word(revision, edit) if is_foreign else ""
-        return slot_forms.show_profile(PROFILE, text, facts, revision, foreign=foreign)
+        over = {fact.line for fact in facts if self.farther.is_over({"topic": USER, "id": fact.id})}
+        return slot_forms.show_profile(PROFILE, text, facts, revision, foreign=foreign, over=over)
 
     def state(self) -> tuple[dict[str, object], str]:
         """Return the state as a prompt shows it, and its revision."""
@@ -200,6 +214,125 @@ class SlotReader:
 
     def summaries(self, paths: Collection[str]) -> list[tuple[str, str]]:
         return [(each.path, each.summary) for each in self._parts.page_index.lines(paths)]
+
+
+class FartherLines:
+    """What a prompt shows of the memories under this one: the user's facts, and what must not be forgotten. Each is a
+    fact of a trusted level, in one line; in a slot of one value the rule of layers decides (`facts/layered.py`)."""
+
+    def __init__(self, parts: Needs) -> None:
+        self._parts = parts
+        self._shown: dict[str, dict[str, list[Fact]]] = {}
+        """For each layer: its facts on the profile, and its essentials, weightiest first."""
+        self._over: set[tuple[str, str]] = set()
+        """The facts of the memory itself, by topic and id, that a farther layer knows better."""
+
+    def look(self, own: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Read the layers. `own`: the essentials of the memory itself."""
+        self._shown, self._over = {}, set()
+        found = self._parts.farther(_read_farther)
+        if not found:
+            return
+        topics = {USER, *(str(row["topic"]) for row in own)}
+        topics.update(fact.topic for _, facts in found for fact in facts)
+        known = self._parts.known
+        near = [fact for topic in sorted(topics) for fact in true_at(known.of(topic))]
+        facts = unite([("", near), *found])
+        stays = {fact.id for fact in facts if fact.layer is None}
+        self._over = {(fact.topic, fact.id or "") for fact in near if fact.id not in stays}
+        for name, _ in found:
+            here = sorted((fact for fact in facts if fact.layer == name), key=rank)
+            profile = [fact for fact in here if fact.path == PROFILE]
+            self._shown[name] = {"profile": profile, "essentials": [each for each in here if each not in profile]}
+
+    def is_over(self, row: Mapping[str, Any]) -> bool:
+        """True if a farther layer has a newer word of a person in the slot of this fact."""
+        return (row["topic"], row["id"]) in self._over
+
+    def slots(self, slot: Slot) -> Iterable[SlotText]:
+        for layer, shown in self._shown.items():
+            rows = [(_name_of(fact), line_of(fact), fact.topic) for fact in shown[slot]]
+            made = slot_forms.show_farther(slot, layer, rows)
+            if made is not None:
+                yield made
+
+    def lines(self, items: Iterable[ManifestItem]) -> tuple[tuple[str, str], ...]:
+        """Return the lines of farther layers that these items show, and their facts."""
+        named = {name for item in items if item.layer for name in item.of}
+        shown = (fact for each in self._shown.values() for facts in each.values() for fact in facts)
+        return tuple((line_of(fact), name) for fact in shown if (name := _name_of(fact)) in named)
+
+    def profile(self) -> Iterable[tuple[str, str]]:
+        """Yield the names of the user's facts of farther layers, and their lines."""
+        for shown in self._shown.values():
+            yield from ((_name_of(fact), line_of(fact)) for fact in shown["profile"])
+
+    def position(self) -> list[tuple[str, object]]:
+        """Return how far the journals of the layers are read now."""
+        return self._parts.farther(_read_position)
+
+    def compare(self, known: Collection[str]) -> Iterable[tuple[str, dict[str, str], dict[str, str]]]:
+        """Yield, for each layer whose user's facts are not those `known`, what came and what went: names and lines."""
+        self.look()
+        now = dict(self.profile())
+        for layer in self._shown:
+            mine = f"{layer}:"
+            came = {name: line for name, line in now.items() if name.startswith(mine) and name not in known}
+            lost = [name for name in known if name.startswith(mine) and name not in now]
+            gone: dict[str, str] = {}
+            for name in lost:
+                try:
+                    gone[name] = self.read_line(name)
+                except Refused:
+                    continue  # forgotten: what it said is not repeated
+            if came or gone:
+                yield layer, came, gone
+
+    def read_line(self, name: str) -> str:
+        """Return the line of a fact of a farther layer, held or past: `home:f_…`. Refuse if its layer is missing, or
+        lacks it."""
+        layer, _, fact_id = name.partition(":")
+        found = dict(self._parts.farther(lambda far: _find_fact(far, fact_id)))
+        if layer not in found:
+            raise Refused(
+                f"The prompt was not rendered: it shows lines of the layer {layer!r}, which is missing or cannot be read."
+            )
+        fact = found[layer]
+        if fact is None:
+            raise Refused(
+                f"The prompt was not rendered: the layer {layer!r} changed since: it no longer has a fact that it shows, "
+                f"{fact_id}."
+            )
+        return line_of(fact)
+
+
+def _name_of(fact: Fact) -> str:
+    return f"{fact.layer}:{fact.id}"
+
+
+def _read_position(parts: Needs) -> object:
+    parts.known.catch_up()
+    return parts.known.position
+
+
+def _read_farther(parts: Needs) -> list[Fact]:
+    """Return the trusted facts that a memory under another contributes: the user's profile, and the essentials."""
+    parts.pages.absorb_to_read()
+    parts.known.catch_up()
+    wanted = {(str(row["topic"]), row["id"]) for row in parts.topics.essentials()}
+    user = [fact for fact in true_at(parts.known.of(USER)) if fact.path == PROFILE]
+    others = [
+        fact
+        for topic in sorted({topic for topic, _ in wanted})
+        for fact in true_at(parts.known.of(topic))
+        if (topic, fact.id) in wanted and fact.path != PROFILE
+    ]
+    return [fact for fact in (*user, *others) if is_trusted(fact.level)]
+
+
+def _find_fact(parts: Needs, fact_id: str) -> Fact | None:
+    parts.known.catch_up()
+    return next((fact for fact in parts.known.all() if fact.id == fact_id and fact.status != "forgotten"), None)
 
 
 def items_of(charter: Charter, tokens: list[int]) -> list[ManifestItem]:

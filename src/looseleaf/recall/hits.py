@@ -74,6 +74,8 @@ class Hit:
     is_whole: bool = True
     tokens: int = 0
     """The cost of the text, if a budget was given."""
+    layer: str = ""
+    """The farther memory that it is from; "": the memory itself."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members, without empty ones."""
@@ -91,6 +93,13 @@ class Hit:
     def rated(self, score: float) -> Hit:
         """Return the same hit with another score."""
         return Hit(**members_of(self) | {"score": score})
+
+    def of_layer(self, layer: str) -> Hit:
+        """Return the same hit with its layer, also in its places: `home:USER.md#5-5`."""
+        if not layer:
+            return self
+        where, path = (f"{layer}:{each}" if each else "" for each in (self.where, self.path))
+        return Hit(**members_of(self) | {"layer": layer, "where": where, "path": path})
 
     def but(self, *, text: str, tokens: int) -> Hit:
         """Return the same hit with another text."""

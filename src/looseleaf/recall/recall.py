@@ -7,6 +7,7 @@ asked time) and repeats are dropped. Each text is read from its source, never fr
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 
 from looseleaf.base.errors import Refused
 from looseleaf.index.protocol import Only
@@ -22,12 +23,12 @@ from looseleaf.store.disk import Threads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Protocol, TypeVar
+    from typing import Any, Protocol, TypeVar
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Fact
     from looseleaf.index.embed import Embedder
-    from looseleaf.index.protocol import Doc, FoundItem
+    from looseleaf.index.protocol import Doc, FoundItem, Index
     from looseleaf.language.terms import Word
     from looseleaf.recall import index_sync
     from looseleaf.recall.hits import Indexes
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     class Needs(index_sync.Needs, Protocol):
         @property
         def embedder(self) -> Embedder | None: ...
+        @property
+        def recall(self) -> Recall: ...
+        def farther(self, read: Callable[[Any], Answer]) -> list[tuple[str, Answer]]: ...
 
 
 CANDIDATES = 100
@@ -84,11 +88,34 @@ _TELLING = 3
 
 _TRIES = 3
 _SECOND = 1 << 32
-"""Offset of a second index's sessions."""
+"""Offset of a further index's sessions."""
+
+_APART = 1 << 48
+"""Offset of a further index's items: no index has as many."""
 
 _SENSELESS = (TypeError, ValueError, IndexError, KeyError, OverflowError, MemoryError)
 """Errors from a file that SQLite accepts but that makes no sense: rebuild it and ask again. Our own bugs come again
 from the index in memory, and are raised."""
+
+
+class Source:
+    """One index to search: of this memory, or of one under it (`layer`). `indexes` are all of its memory, and `read`
+    reads their texts."""
+
+    __slots__ = ("hidden", "index", "indexes", "layer", "meaning", "read")
+
+    def __init__(
+        self,
+        index: Index,
+        hidden: tuple[str, ...],
+        indexes: Indexes,
+        read: HitReader,
+        meaning: Meaning | None,
+        layer: str,
+    ) -> None:
+        self.index, self.hidden = index, hidden
+        self.indexes, self.read = indexes, read
+        self.meaning, self.layer = meaning, layer
 
 
 class Recall:
@@ -101,9 +128,11 @@ class Recall:
             from looseleaf.recall.near_matches import Meaning
 
             self._meaning = Meaning(context.path, policy.semantic, embedder, context.note)
-        self._store, self._count = context.store, context.count
+        self._store, self._count, self._note = context.store, context.count, context.note
         self._parts = parts
         self._threads = Threads()
+        self.indexes: Indexes = []
+        """Those that are held for a memory over this one."""
         self.sources = ItemSources(context, parts)
         self.keep = IndexKeeper(context.store, self.sources, context.path, context.note, policy.segment_bytes)
 
@@ -116,7 +145,31 @@ class Recall:
         count = self._count
         if quick and (question.budget or question.clip):
             from looseleaf.models.tokens import estimate as count
-        return self._run_query(lambda indexes: self._answer(question, indexes, count))
+        with ExitStack() as held:
+            farther = self._parts.farther(lambda far: far.recall.hold(held))
+            try:
+                return self._run_query(
+                    lambda indexes: self._answer(question, _sources([("", self), *farther], indexes), count)
+                )
+            except Refused as refused:
+                if not farther:
+                    raise
+                self._note(f"The layers under this memory could not be searched: {refused}")
+        return self._run_query(lambda indexes: self._answer(question, _sources([("", self)], indexes), count))
+
+    def hold(self, held: ExitStack) -> Recall:
+        """Read the index while `held` lasts, as up to date as it can be without writing anything else."""
+        held.enter_context(self._threads())
+        self._parts.pages.absorb_to_read()
+        self.indexes = self.keep.indexes()
+        return self
+
+    def sources_of(self, indexes: Indexes, layer: str) -> list[Source]:
+        read = self._reader()
+        return [
+            Source(index, hidden, indexes, read, self._meaning if not number else None, layer)
+            for number, (index, hidden) in enumerate(indexes)
+        ]
 
     def _run_query(self, answer: Callable[[Indexes], Answer]) -> Answer:
         """Answer from complete indexes. If a file fails, discard what was read from it."""
@@ -129,9 +182,15 @@ class Recall:
                     raise
                 except (DamagedIndex, *_SENSELESS):
                     self.keep.drop()
+                    self._parts.farther(lambda far: far.recall.read_again())
                 except OSError as error:
                     return answer(self.keep.without_file(error))
             return answer(self.keep.without_file(OSError("the file is damaged each time it is made")))
+
+    def read_again(self) -> None:
+        """Make the index again: it, or the one of the memory over this one, is damaged."""
+        self.keep.drop()
+        self.indexes = self.keep.indexes()
 
     def trace(self, name: str) -> tuple[Trace, str] | None:
         """Return any agent's trace by its id, and its stream."""
@@ -194,14 +253,17 @@ class Recall:
     def _reader(self) -> HitReader:
         return HitReader(self._store, self._parts)
 
-    def _answer(self, question: Question, indexes: Indexes, count: Callable[[str], int]) -> Recalled:
-        if self._meaning is not None:
-            self._meaning.embed_later(indexes[0][0], self._reader())
-        scored, docs, words = self._rank_items(question, indexes)
+    def _answer(
+        self, question: Question, sources: Sequence[Source], count: Callable[[str], int]
+    ) -> Recalled:
+        for each in sources:
+            if each.meaning is not None:
+                each.meaning.embed_later(each.index, each.read)
+        scored, docs, words = self._rank_items(question, sources)
         best = scored[0].score if scored else 0.0
         if not scored or best < question.sure:
             return Recalled(best=best, why=_explain_nothing(best, question))
-        chosen = self._choose_hits(question, indexes, scored, docs, words)
+        chosen = self._choose_hits(question, sources, scored, docs, words)
         if not chosen:
             why = "What bears on this is not true, or not there, at the time asked for."
             return Recalled(best=best, why=why)
@@ -211,45 +273,44 @@ class Recall:
         return found
 
     def _rank_items(
-        self, question: Question, indexes: Indexes
+        self, question: Question, sources: Sequence[Source]
     ) -> tuple[list[Scored], dict[object, Doc], Sequence[Word]]:
-        when = self._find_time(question, indexes)
+        when = self._find_time(question, sources)
         is_of_time = when is not None and asks_only_when(question.query, when)
-        if when is not None and is_bare_time(question.query, when) and not _has_time(when, question, indexes):
-            when, is_of_time = (
-                None,
-                False,
-            )  # then it is a word like others: "tomorrow" may be all that was said
-        asking, corpus = read_question(question.query, [index for index, _ in indexes], when)
+        if when is not None and is_bare_time(question.query, when) and not _has_time(when, question, sources):
+            # Then it is a word like others: "tomorrow" may be all that was said.
+            when, is_of_time = None, False
+        asking, corpus = read_question(question.query, [each.index for each in sources], when)
         terms = choose_terms(asking, corpus)
         chosen = min(CANDIDATES, max(_FEW, corpus.items // _ONE_OF))
         docs: list[Doc] = []
         candidates: set[object] = set()
         cosines: dict[int, float] = {}
-        for number, (index, hidden) in enumerate(indexes):
-            only = question.only._replace(hidden=hidden)
+        for number, source in enumerate(sources):
+            index, only = source.index, question.only._replace(hidden=source.hidden)
             found = index.candidates(terms, only, max(chosen, question.k)) if not is_of_time else []
             if when is not None and when.strength >= _SURE:
                 last = min(when.last - _MOMENT, question.now) + (0.0 if is_of_time else _TOLD_LATER)
                 there = {doc.id for doc in found}
                 of_time = index.within(when.first, last, only, _OF_TIME)
                 found += [doc for doc in of_time if doc.id not in there]
-            if self._meaning is not None and not number:
+            if source.meaning is not None:
                 meant = strip_speakers(question.query, asking.speakers)
-                more, cosines = self._meaning.find_like(meant, index, found, only)
+                more, alike = source.meaning.find_like(meant, index, found, only)
+                cosines |= {name + number * _APART: cosine for name, cosine in alike.items()}
                 found += more
             near = index.near(found, _REACH) if not is_of_time else []
-            both = (*found, *near) if not number else [_renumber_second(doc) for doc in (*found, *near)]
+            both = (*found, *near) if not number else [_renumber(doc, number) for doc in (*found, *near)]
             candidates.update(doc.id for doc in both[: len(found)])
             docs += both
         limit = _SPARE + question.k
         scored = rank(asking, _cap_times(docs), corpus, question.weights, cosines or None, limit)
         # A neighbor need not be of the kind, topic or time asked for.
-        if question.only != Only() or any(hidden for _, hidden in indexes):
+        if question.only != Only() or any(each.hidden for each in sources):
             scored = [each for each in scored if each.id in candidates]
         return scored, {doc.id: doc for doc in docs}, asking.words
 
-    def _find_time(self, question: Question, indexes: Indexes) -> When | None:
+    def _find_time(self, question: Question, sources: Sequence[Source]) -> When | None:
         """Return the time that the question names; for an event, when the memory mentions it."""
         from looseleaf.recall.question_dates import read_time
         from looseleaf.recall.when import place_event
@@ -257,12 +318,12 @@ class Recall:
         when = read_time(question.query, question.now)
         if when is None or when.event is None:
             return when
-        asking, corpus = read_question(when.event, [index for index, _ in indexes])
+        asking, corpus = read_question(when.event, [each.index for each in sources])
         terms = choose_terms(asking, corpus)
         docs: list[Doc] = []
-        for number, (index, hidden) in enumerate(indexes):
-            found = index.candidates(terms, question.only._replace(hidden=hidden), CANDIDATES)
-            docs += found if not number else map(_renumber_second, found)
+        for number, source in enumerate(sources):
+            found = source.index.candidates(terms, question.only._replace(hidden=source.hidden), CANDIDATES)
+            docs += [_renumber(doc, number) for doc in found]
         best = next(iter(rank(asking, docs, corpus, question.weights, limit=1)), None)
         times = {doc.id: doc.ts for doc in docs}
         at = times.get(best.id) if best is not None and best.score >= question.weights.abstain else None
@@ -271,14 +332,14 @@ class Recall:
     def _choose_hits(
         self,
         question: Question,
-        indexes: Indexes,
+        sources: Sequence[Source],
         scored: Sequence[Scored],
         docs: dict[object, Doc],
         words: Sequence[Word],
     ) -> list[Hit]:
         """Choose the best items that exist, are true and say something new. What a person said no to comes after all
         that is true, but for what only stands beside it."""
-        read = self._reader()
+        shown = ShownFacts(sources, question.as_of)
         forms = {term for word in words for term, _ in word.forms}
         chosen: list[Hit] = []
         rejected: list[Hit] = []
@@ -286,7 +347,7 @@ class Recall:
         told: list[frozenset[str]] = []
         told_rejected: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
-        rows = _read_rows(scored, indexes)
+        rows = _read_rows(scored, sources)
         least = scored[0].score * question.least
         for each in scored:
             if len(chosen) >= question.k or each.score < least:
@@ -298,18 +359,20 @@ class Recall:
                 # "ok" stands beside every answer, and so does the tool call for it. And only in talk does a neighbor
                 # belong to an answer: lines of a day and facts of a page were said at other times.
                 continue
-            found = rows.get(each.id)
-            if found is None or _hit_key(found) in seen:
+            found, source = rows.get(each.id), sources[each.id // _APART]
+            if found is None or _hit_key(found, source.layer) in seen:
                 continue
+            read = source.read
             text = read(found)
-            if text is None or not read.is_true(found, question.as_of):
+            if text is None or not shown.has(found, source):
                 continue
             if found.kind == "fact":  # found by words that it does not show
                 terms = frozenset(terms_of(text.text))
             if any(_is_repeat(found.kind, terms, other) for other in told):
                 continue
-            seen.add(_hit_key(found))
-            hit, later = hit_of(each, found, text, indexes, read, forms)
+            seen.add(_hit_key(found, source.layer))
+            hit, later = hit_of(each, found, text, source.indexes, read, forms)
+            hit = hit.of_layer(source.layer)
             if hit.status == "rejected" and question.as_of is None:
                 if not any(_is_repeat(found.kind, terms, other) for other in told_rejected):
                     told_rejected.append(terms)
@@ -322,31 +385,66 @@ class Recall:
                 if _fact_key(fact) not in seen:
                     seen.add(_fact_key(fact))
                     told.append(frozenset(terms_of(fact_text(fact))))
-                    chosen.append(fact_hit(fact, each.score, {"instead": each.score}))
+                    instead = fact_hit(fact, each.score, {"instead": each.score})
+                    chosen.append(instead.of_layer(source.layer))
             chosen.append(hit)
         return ([*chosen, *rejected] if is_answered else [*rejected, *chosen])[: question.k]
 
 
-def _has_time(when: When, question: Question, indexes: Indexes) -> bool:
+def _has_time(when: When, question: Question, sources: Sequence[Source]) -> bool:
     """True if anything is of a time that a question surely names."""
     last = min(when.last - _MOMENT, question.now)
     return when.strength >= _SURE and any(
-        index.within(when.first, last, question.only._replace(hidden=hidden), 1) for index, hidden in indexes
+        each.index.within(when.first, last, question.only._replace(hidden=each.hidden), 1) for each in sources
     )
 
 
-def _read_rows(scored: Sequence[Scored], indexes: Indexes) -> dict[int, FoundItem]:
+class ShownFacts:
+    """Which facts are true (at a time): in all layers together, if there are several."""
+
+    def __init__(self, sources: Sequence[Source], as_of: float | None) -> None:
+        self._readers = {each.layer: each.read for each in sources}
+        self._as_of = as_of
+        self._topics: dict[str, set[tuple[str, str | None]]] = {}
+
+    def has(self, found: FoundItem, source: Source) -> bool:
+        if found.kind != "fact" or len(self._readers) == 1:
+            return source.read.is_true(found, self._as_of)
+        if found.topic not in self._topics:
+            from looseleaf.facts.layered import unite
+            from looseleaf.facts.ledger import true_at
+
+            true = (
+                (name, true_at(read.facts(found.topic).values(), self._as_of))
+                for name, read in self._readers.items()
+            )
+            self._topics[found.topic] = {(fact.layer or "", fact.id) for fact in unite(true)}
+        return (source.layer, found.name) in self._topics[found.topic]
+
+
+def _sources(recalls: Sequence[tuple[str, Recall]], indexes: Indexes) -> list[Source]:
+    return [
+        source
+        for name, recall in recalls
+        for source in recall.sources_of(recall.indexes if name else indexes, name)
+    ]
+
+
+def _read_rows(scored: Sequence[Scored], sources: Sequence[Source]) -> dict[int, FoundItem]:
     """Return the indexed rows of these items."""
     rows: dict[int, FoundItem] = {}
-    for sign, (index, _) in zip((1, -1), indexes, strict=False):
-        ids = [sign * each.id for each in scored if sign * each.id > 0]
-        rows |= {sign * found.id: found for found in index.found(ids)} if ids else {}
+    for number, source in enumerate(sources):
+        first = number * _APART
+        ids = [each.id - first for each in scored if each.id // _APART == number]
+        rows |= {first + found.id: found for found in source.index.found(ids)} if ids else {}
     return rows
 
 
-def _hit_key(found: FoundItem) -> tuple[str, str, int]:
+def _hit_key(found: FoundItem, layer: str) -> tuple[str, str, int]:
     """Return what a hit is known by: one trace or entry counts once, however many passages matched."""
-    return found.kind, found.name, found.first if found.kind not in ("trace", "entry", "fact") else 0
+    if found.kind in ("trace", "entry", "fact"):
+        return found.kind, found.name, 0
+    return found.kind, f"{layer}:{found.name}", found.first
 
 
 def _fact_key(fact: Fact) -> tuple[str, str, int]:
@@ -361,9 +459,10 @@ def _cap_times(docs: list[Doc]) -> list[Doc]:
     return [doc if doc.ts is None or doc.ts <= now else doc._replace(ts=now) for doc in docs]
 
 
-def _renumber_second(doc: Doc) -> Doc:
-    """Renumber an item of the second index, to tell it apart."""
-    return doc._replace(id=-doc.id, session=None if doc.session is None else doc.session + _SECOND)
+def _renumber(doc: Doc, number: int) -> Doc:
+    """Renumber an item of a further index, to tell it apart."""
+    session = None if doc.session is None else doc.session + number * _SECOND
+    return doc._replace(id=doc.id + number * _APART, session=session) if number else doc
 
 
 def _is_repeat(kind: str, terms: frozenset[str], told: frozenset[str]) -> bool:

@@ -33,6 +33,8 @@ WRITER = "log/writer"
 class FileStore:
     """A `Store` in a folder."""
 
+    reads_only = False
+
     def __init__(
         self, path: str | os.PathLike[str], policy: Policy | None = None, disk: Disk | None = None
     ) -> None:

@@ -16,6 +16,9 @@ else:
 
 
 class Store(Protocol):
+    reads_only: bool
+    """True if nothing but views may be written."""
+
     def lock(self) -> AbstractContextManager[object]:
         """Hold the memory alone, across threads and processes. The holder may enter it again."""
 
