@@ -612,13 +612,16 @@ class EntryWriter:
 
     # --- a text ------------------------------------------------------------------------
 
-    def text(self, text: MaterialText, reference: str) -> MadeEntry:
-        """Make the entry of a text; its `raw.md` is the text itself."""
+    def text(
+        self, text: MaterialText, reference: str, about: dict[str, Any] | None = None
+    ) -> MadeEntry:
+        """Make the entry of a text; its `raw.md` is the text itself. `about`: more members of its meta."""
         if self.has(reference):
             return MadeEntry(reference)
         made, name, failures = self.make(text)
         raw = text.text.encode("utf-8", "backslashreplace")
         meta = {"agent": self._agent, "origin": text.origin, "turn_ids": [], "source_sha256": sha256(raw)}
+        meta |= about or {}
         return self._make_entry(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
 
     def name_of(self, text: str, origin: str) -> str:

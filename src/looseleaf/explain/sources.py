@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
         context: Context
 
+        def farther(self, read: Callable[[Any], T]) -> list[tuple[str, T]]: ...
         @property
         def conversation(self) -> Conversation: ...
         @property

@@ -285,6 +285,10 @@ class Trail:
             return Step("entry", name, str(refused)), None
         made = f"{entry.meta.get('distiller')}, {format_time(entry.meta.get('ts'))}"
         told = self._needle.excerpt(str(entry.summary.get("summary", "")))
+        came = entry.meta.get("from")
+        if isinstance(came, dict):
+            way = " ".join(str(came[name]) for name in ("entry", "trace") if came.get(name))
+            told += f" (said in {came.get('memory')}{f': {way}' if way else ''})"
         return Step("entry", f"log/entries/{entry.reference}", f"{made}: {told}"), entry
 
     def entry(self, name: str) -> Iterator[Step]:

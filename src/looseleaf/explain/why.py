@@ -114,7 +114,22 @@ def why(parts: Needs, text: str, name: str = "last") -> Explanation:
         few = _choose_few(hits)
         # Two lines of a summary may lead the same way.
         return answer(True, dict.fromkeys(tuple(found.steps(hit)) for hit in few), len(hits) - len(few))
-    return answer(False, *Absent(parts, prompt, record, needle).chains(page))
+    known = list(_find_farther(parts, needle))
+    absent, *more = Absent(parts, prompt, record, needle).chains(page)
+    return answer(False, [*known, *absent], *more)
+
+
+def _find_farther(parts: Needs, needle: Needle) -> Iterator[tuple[Step, ...]]:
+    """Yield the trails of what farther layers know of words that are not in the prompt."""
+
+    def find(far: Needs) -> list[tuple[Step, ...]]:
+        trail = Trail(far, needle)
+        facts = [fact for fact in trail.facts if needle.is_in(words_of(fact))][:_MOST]
+        return [tuple(trail.fact(fact)) for fact in facts]
+
+    for layer, trails in parts.farther(find):
+        for steps in trails:
+            yield (Step("layer", layer, "not in the prompt"), *deepen(steps))
 
 
 def _find_prompt(parts: Needs, name: str) -> tuple[Prompt, Record | None]:
@@ -168,6 +183,9 @@ class _PromptSearch:
     def steps(self, hit: _Hit) -> Iterator[Step]:
         item = hit.item
         yield Step(item.slot, item.id, f"{item.reason}, {item.tokens:,} tokens as {item.format}")
+        if item.layer:
+            yield from deepen(self._follow_layer(hit))
+            return
         by_slot = {
             "charter": self._follow_page,
             "profile": self._follow_page,
@@ -178,6 +196,22 @@ class _PromptSearch:
         }
         others = self._follow_change if item.type == "changes" else self._follow_talk
         yield from deepen(by_slot.get(item.slot, others)(hit))
+
+    def _follow_layer(self, hit: _Hit) -> Iterator[Step]:
+        """Follow a line of a farther layer, in that memory."""
+        names = {name.partition(":")[2] for name in hit.item.of}
+        shown = strip_bullet(hit.line).rstrip("…")
+
+        def follow(far: Needs) -> list[Step]:
+            trail = Trail(far, self._needle)
+            facts = [fact for fact in trail.facts if fact.id in names]
+            said = (fact for fact in facts if strip_bullet(words_of(fact)).startswith(shown))
+            fact = next(said, None)
+            own = list(trail.fact(fact)) if fact is not None else []
+            return [Step("layer", hit.item.layer, far.context.path), *deepen(own)]
+
+        found = dict(self._parts.farther(follow))
+        yield from found.get(hit.item.layer, [Step("layer", hit.item.layer, "it cannot be read now")])
 
     def _follow_page(self, hit: _Hit) -> Iterator[Step]:
         path, _, revision = hit.item.of[0].rpartition("@")

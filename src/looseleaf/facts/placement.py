@@ -379,7 +379,8 @@ class Outcome:
 class PlacePlan(PageChanges):
     """The plan for the proposals of an entry. `held` returns all facts of a topic; `topic` the canonical topic of a
     proposal. `topics`: where a change may find what it replaces; `lexicon`: knowledge of words, without which only
-    slots are replaced; `agent`: the agent of the talk, who signs its findings."""
+    slots are replaced; `agent`: the agent of the talk, who signs its findings; `keeps_back` says why a fact may not
+    stand on a page here: then it waits for a person."""
 
     def __init__(
         self,
@@ -392,8 +393,10 @@ class PlacePlan(PageChanges):
         lexicon: Lexicon | None = None,
         agent: str = "agent",
         now: float = NEVER,
+        keeps_back: Callable[[Fact], str] | None = None,
     ) -> None:
         super().__init__(entry_id, entry_ts, held)
+        self._keeps_back = keeps_back
         self._topic, self._agent, self._now = topic, agent, now
         self._topics, self._lexicon = tuple(topics), lexicon
         self._taken: set[str] = set()
@@ -442,6 +445,9 @@ class PlacePlan(PageChanges):
         self._taken.add(fact.id or "")
         held = self._held_in(fact.topic)
         act, facts, why = self._decide(fact, proposal, held)
+        if self._keeps_back is not None and act in ("add", "supersede", "contest", "older"):
+            private = self._keeps_back(fact)
+            act, why = ("review", private) if private else (act, why)
         waits = next((each for each in held if each.status == "pending" and is_same_fact(fact, each)), None)
         if act in ("add", "supersede", "contest") and waits is not None and fact.level != "tainted":
             # It is one fact: it leaves review for its page.

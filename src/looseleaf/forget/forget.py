@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.ids import new_id, now
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.facts.known_facts import (
     FILE,
     KEY,
@@ -70,13 +70,32 @@ class Forgotten:
     id: str
     probe: Probe | None
     names: tuple[str, ...] = ()
+    layer: str = ""
+    """The farther memory that it went from; "": the memory itself."""
+    layers: tuple[Forgotten, ...] = ()
+    """What went from the memories under this one."""
+    unwritten: tuple[str, ...] = ()
+    """Those that could not be searched or written, and why: then it is not forgotten everywhere."""
+
+    def but(self, **changes: Any) -> Forgotten:
+        """Return the same, except for these members."""
+        return Forgotten(**members_of(self) | changes)
 
     @property
     def is_nothing(self) -> bool:
-        return not any(self.counts.values())
+        return not any(self.counts.values()) and all(each.is_nothing for each in self.layers)
+
+    @property
+    def is_complete(self) -> bool:
+        """True if nothing of it was found afterwards, and every layer could be written."""
+        found = self.probe is not None and bool(self.probe.hits)
+        return not found and not self.unwritten and all(each.is_complete for each in self.layers)
 
     def to_dict(self) -> dict[str, Any]:
-        told = {name: getattr(self, name) for name in self.__match_args__}
+        layered = {"layer": self.layer, "layers": [each.to_dict() for each in self.layers]}
+        layered["unwritten"] = list(self.unwritten)
+        told = {name: getattr(self, name) for name in self.__match_args__ if name not in layered}
+        told |= {name: value for name, value in layered.items() if value}
         told |= {"mentions": list(self.mentions), "names": list(self.names)}
         told["first"] = {name: list(texts) for name, texts in self.first.items()}
         return told | {"probe": self.probe.to_dict() if self.probe is not None else None}

@@ -80,6 +80,8 @@ class World:
     a stream (None: it is no longer there); `files` are the files of entries that were made again (None: they are
     gone)."""
 
+    reads_only = False
+
     def __init__(
         self, under: Store, left: Callable[[str, Record], Record | None], files: Mapping[str, bytes | None]
     ) -> None:
@@ -650,9 +652,10 @@ class Replay:
         place = {name: record[name] for name in names if name in record} if record.get("through") else None
         find_lost = partial(self._find_lost, entry) if record.get("instead") else None
         self._world.placed_as = record.get("id")
+        self._then.replays = record
         with at(float(record.get("ts") or 0.0), str(record.get("id"))):
             self._then.placer.entry(entry, place, find_lost)
-        self._world.placed_as = None
+        self._world.placed_as, self._then.replays = None, None
         made = self._world.journal[count:]
         by_path = {str(each.get("path")): str(each.get("id")) for each in made if each.get("kind") == "edit"}
         wanted = {*old}

@@ -248,7 +248,7 @@ def _plan_move(memory: Memory, old: str, new: str) -> _Move:
 def _refuse_lost_author(memory: Memory, old: str, told: Iterable[Record]) -> None:
     """Refuse to move the user's lines: on the new page they would be the model's, unless said in this session."""
     again = {(fact["relation"], fact["object"]) for fact in told}
-    for fact in memory.facts(topic=topic_of(old)):
+    for fact in memory.parts.notebook.facts(topic=topic_of(old)):
         if fact.path == old and is_trusted(fact.level) and (fact.relation, fact.object) not in again:
             raise Refused(
                 f"The user said “{fact.relation}: {fact.object}” there, and a move would make it yours. "

@@ -135,7 +135,12 @@ class HistoryVerbs(Verbs):
 
     def fact(self, name: str) -> list[Fact]:
         """Return every value that the fact's slot ever had, oldest first."""
-        return self._parts.notebook.history(name)
+        fact = self._parts.find_fact(name) if self._parts.layers is not None else None
+        layer = self._parts.layers.named(fact.layer or "") if fact is not None and self._parts.layers else None
+        if fact is None or layer is None or self._parts.layers is None:
+            return self._parts.notebook.history(name)
+        found = self._parts.layers.reading(layer).notebook.history(fact.id or name)
+        return [each.but(layer=layer.name) for each in found]
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Undo the last edit (of a page) not yet undone. Return it, and the receipt of the undo."""
@@ -324,11 +329,11 @@ class ReviewVerbs(Verbs):
 
     def approve(self, name: str) -> Fact:
         """Say yes to a fact: it leaves review for its page."""
-        return self._parts.corrections.approve(name)
+        return self._of_fact(lambda parts, fact: parts.corrections.approve(fact), name)
 
     def reject(self, name: str) -> Fact:
         """Say no to a fact: it goes, and does not come back by itself."""
-        return self._parts.corrections.reject(name)
+        return self._of_fact(lambda parts, fact: parts.corrections.reject(fact), name)
 
     def unexplained(self) -> list[Fact]:
         """Return the lines of which the journal does not say who wrote them: they count as inferred. A journal that is
@@ -341,15 +346,16 @@ class ReviewVerbs(Verbs):
 
     def correct(self, name: str, text: str) -> Fact:
         """Say what is right: `Paris`, or `Home: Paris`."""
-        return self._parts.corrections.correct(name, self._parts.redact(text))
+        clean = self._parts.redact(text)
+        return self._of_fact(lambda parts, fact: parts.corrections.correct(fact, clean), name)
 
     def score(self, name: str, score: float) -> Fact:
         """Say how much a fact matters, from 0 to 10 (`user_fact_score`): it outranks every rule."""
-        return self._parts.corrections.score(name, score)
+        return self._of_fact(lambda parts, fact: parts.corrections.score(fact, score), name)
 
     def pin(self, name: str, *, pinned: bool = True) -> Fact:
         """Keep a fact among the essentials."""
-        return self._parts.corrections.pin(name, pinned=pinned)
+        return self._of_fact(lambda parts, fact: parts.corrections.pin(fact, pinned=pinned), name)
 
     def held(self) -> list[Held]:
         """Return the files that no person can have meant (emptied, cut off, with conflict markers, all gone at once,
@@ -405,8 +411,11 @@ class ExplainVerbs(Verbs):
     def sources(self, fact: Fact | str) -> list[FactSource]:
         """Return the words that a fact, or the one of an id, rests on, from the log."""
         check_type("fact", fact, (str, Fact), "a fact or its id")
-        notebook = self._parts.notebook
-        return notebook.sources(notebook.find(fact) if isinstance(fact, str) else fact)
+        found = self._parts.find_fact(fact) if isinstance(fact, str) else fact
+        layers = self._parts.layers
+        layer = layers.named(found.layer or "") if layers is not None else None
+        parts = layers.reading(layer) if layers is not None and layer is not None else self._parts
+        return parts.notebook.sources(found)
 
     def receipts(self, last: int = 20, *, turn: str | None = None) -> list[Written]:
         """Return the last writes, newest first; or those of a turn (`last`: the last one), oldest first."""

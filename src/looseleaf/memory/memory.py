@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 from looseleaf.base.errors import Invalid, Unreadable, check_text
 from looseleaf.base.values import NOT_GIVEN
@@ -214,13 +214,17 @@ class Memory:
 
     # --- learning --------------------------------------------------------------------------
 
-    def remember(self, text: str, *, topic: str | None = None) -> Remembered:
+    def remember(self, text: str, *, topic: str | None = None, where: str | None = None) -> Remembered:
         """Make memory of a person's own words now, as confirmed facts: `memory.remember("I prefer green tea.")`. A
-        sentence without a fact becomes a note on USER.md or the page of the topic."""
-        from looseleaf.place.distill_and_place import remember
+        sentence without a fact becomes a note on USER.md or the page of the topic.
+
+        In a project's memory, what is about the user goes to the home memory, if there is one. `where` decides
+        otherwise: `here`, or `home`.
+        """
+        from looseleaf.place.remember_where import remember_where
 
         clean = self.parts.redact(text)
-        return remember(self.parts, clean, topic, redacted=clean != text)
+        return remember_where(self.parts, clean, topic, where, redacted=clean != text)
 
     def distill(
         self,
@@ -372,12 +376,25 @@ class Memory:
         memory becomes what it would have been without. `memory.forget(match="mushrooms")`
 
         Returns what went, and what reading every byte of the folder found then. `agent`: only what this one recorded.
-        `dry_run` changes nothing.
+        `dry_run` changes nothing. The memories under this one are searched too: `layers` says what went from them, and
+        `unwritten` which could not be changed.
         """
-        from looseleaf.forget.forget import forget
-
         given = {"fact": fact, "topic": topic, "session": session, "origin": origin, "match": match}
-        return forget(self.parts, given, agent, dry_run=dry_run)
+        layers = self.parts.layers
+        if layers is None:
+            from looseleaf.forget.forget import forget
+
+            return forget(self.parts, given, agent, dry_run=dry_run)
+        from looseleaf.forget.forget_layers import forget_everywhere
+
+        layer, place = self.parts.split_place(fact or "")
+        if layer is not None:
+            from looseleaf.forget.forget import forget
+
+            done = forget(layers.writing(layer), given | {"fact": place}, agent, dry_run=dry_run)
+            return done.but(layer=layer.name)
+        opened = {each.name: partial(layers.writing, each) for each in layers.found}
+        return forget_everywhere(self.parts, opened, given, agent, dry_run=dry_run)
 
     def check(self) -> list[Problem]:
         """Re-read and re-hash everything, and return what is wrong; change nothing."""

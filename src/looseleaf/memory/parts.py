@@ -103,8 +103,6 @@ class Parts(PlaceParts):
             self.recall.close()
         if "conversation" in self.__dict__:
             self.conversation.close_views()
-        if (layers := self.__dict__.get("layers")) is not None:
-            layers.close()
 
     def note(self, note: str) -> None:
         if note not in self.notes:  # once, even if a program reads for days on a full disk
@@ -121,13 +119,20 @@ class Parts(PlaceParts):
     @cached_property
     def layers(self) -> Layers[Parts] | None:
         """The memories under this one; None if it is alone, which most are."""
-        policy, path = self.context.policy, self.context.path
-        if not policy.layers or (policy.over is None and os.path.basename(path) != ".looseleaf"):
+        if not self.is_project:
             return None
         from looseleaf.memory.layers import Layers
 
-        layers = Layers(path, policy, self.note, self._open_layer)
+        layers = Layers(self.context.path, self.context.policy, self.note, self._open_layer)
         return layers if layers.found else None
+
+    @property
+    def is_project(self) -> bool:
+        """True if this memory may lie over others: a project's `.looseleaf`, or one whose settings name layers."""
+        policy = self.context.policy
+        return policy.layers and (
+            policy.over is not None or os.path.basename(self.context.path) == ".looseleaf"
+        )
 
     def _open_layer(self, layer: Layer, policy: Policy, reads_only: bool) -> Parts:
         opened = Parts(
@@ -147,6 +152,26 @@ class Parts(PlaceParts):
     def farther(self, read: Callable[[Parts], T]) -> list[tuple[str, T]]:
         """Read something of each memory under this one, nearest first, with its name."""
         return self.layers.each(read) if self.layers is not None else []
+
+    @property
+    def has_home(self) -> bool:
+        """True if what is about the user belongs in the home memory under this one."""
+        return self.layers is not None and self.layers.home is not None
+
+    def home(self) -> Parts | None:
+        """Return the home memory under this one, to be written to."""
+        layers = self.layers
+        return layers.writing(layers.home) if layers is not None and layers.home is not None else None
+
+    @cached_property
+    def _is_tracked(self) -> bool:
+        from looseleaf.place.tracked import is_tracked
+
+        return is_tracked(self.context.path)
+
+    def is_tracked(self) -> bool:
+        """True if git tracks the pages: then nothing private may stand there."""
+        return self.is_project and self._is_tracked
 
     def find_fact(self, name: str) -> Fact:
         """Return one fact of this memory or, if it has none of that name, of one under it."""
@@ -370,3 +395,16 @@ class Verbs:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+
+    def _of_fact(self, change: Callable[[Parts, str], Fact], name: str) -> Fact:
+        """Change a fact in the memory that has it: this one, or one under it."""
+        layers = self._parts.layers
+        if layers is None:
+            return change(self._parts, name)
+        layer, place = self._parts.split_place(name)
+        if layer is None:
+            found = self._parts.find_fact(name)
+            layer, place = layers.named(found.layer or ""), found.id or name
+        if layer is None:
+            return change(self._parts, name)
+        return change(layers.writing(layer), place).but(layer=layer.name)

@@ -14,7 +14,7 @@ from functools import partial
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import Turn
 from looseleaf.base.origins import may_forbid
 from looseleaf.base.paths import PROFILE, USER, safe_name
@@ -315,9 +315,12 @@ class MemoryMaker:
         material = MaterialText(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
         return self._place_once(write.text(material, reference))
 
-    def remember(self, given: str, topic: str | None = None) -> Placed | None:
+    def remember(
+        self, given: str, topic: str | None = None, about: dict[str, Any] | None = None
+    ) -> Placed | None:
         """Place a person's own words, said to the memory itself: facts that the rules read in them are confirmed, and
-        so are the other sentences. None: the rules read no fact there, and nothing was written."""
+        so are the other sentences. None: the rules read no fact there, and nothing was written. `about`: more members
+        of the entry's meta."""
         write = WholeEntryWriter(self._context)
         now = clock.now()
         # The same words may be said again when something else holds: each time is an entry of its own.
@@ -330,7 +333,7 @@ class MemoryMaker:
         is_short = is_labelled or len(sentences(text)) < 2
         if is_short and all(map(_is_plain_note, write.facts(material))):
             return None  # a note needs no entry: it stands on its page
-        return read_and_write(self._store, lambda: self._place_once(write.text(material, reference)))
+        return read_and_write(self._store, lambda: self._place_once(write.text(material, reference, about)))
 
     def _place_once(self, made: MadeEntry) -> Placed:
         """Place an entry, unless another distiller's entry replaced it: then it stays replaced."""
@@ -448,11 +451,24 @@ class Remembered:
     rest: tuple[str, ...] = ()
     passed_over: tuple[str, ...] = ()
     redacted: bool = False
+    layer: str = ""
+    """The memory that it went to: "" for this one, `home`."""
+    elsewhere: Remembered | None = None
+    """What became of the sentences that went to the home memory, if others stayed here."""
+
+    def but(self, **changes: Any) -> Remembered:
+        """Return the same, except for these members."""
+        return Remembered(**members_of(self) | changes)
+
+    def of_layer(self, layer: str) -> Remembered:
+        return self.but(layer=layer)
 
     def to_dict(self) -> dict[str, Any]:
         placed = {"entry": None, "outcomes": []} if self.placed is None else self.placed.to_dict()
         noted = self.noted.to_dict() if self.noted is not None else None
         more = {"rest": list(self.rest), "passed_over": list(self.passed_over), "redacted": self.redacted}
+        more |= {"layer": self.layer} if self.layer else {}
+        more |= {"elsewhere": self.elsewhere.to_dict()} if self.elsewhere is not None else {}
         return placed | {"noted": noted} | more
 
 
@@ -476,9 +492,16 @@ def _refuse_forbidden(said: str) -> None:
 
 
 def remember(
-    parts: RememberNeeds, text: str, topic: str | None = None, *, redacted: bool = False
+    parts: RememberNeeds,
+    text: str,
+    topic: str | None = None,
+    *,
+    redacted: bool = False,
+    here: bool = False,
+    source: str | None = None,
 ) -> Remembered:
-    """Make memory of a person's own words. `redacted`: a secret was removed from the text before."""
+    """Make memory of a person's own words. `redacted`: a secret was removed from the text before; `here`: they belong
+    here, whatever they say; `source`: the memory in which they were said."""
     if not isinstance(text, str):
         raise Invalid(f"Nothing was remembered: {text!r} is not a text. Give words to remember.")
     said = text.strip()
@@ -491,7 +514,8 @@ def remember(
     if topic is None:
         _refuse_forbidden(said)
     parts.pages.absorb.refuse_held(parts.making.page_of(USER if topic is None else topic))
-    placed = parts.making.remember(said, topic)
+    about: dict[str, Any] = {"here": True} if here else {"from": {"memory": source}} if source else {}
+    placed = parts.making.remember(said, topic, about)
     outcomes = placed.outcomes if placed is not None else ()
     kept = [_flatten(each.fact.quote or "") for each in outcomes if each.act != "drop"]
     if not kept:

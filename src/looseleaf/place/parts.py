@@ -11,6 +11,7 @@ from looseleaf.pages.pages import Pages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from looseleaf.base.values import Record
     from looseleaf.facts.known_facts import Facts
     from looseleaf.place.placer import Placer
     from looseleaf.state.rules import StateChange
@@ -21,6 +22,26 @@ if TYPE_CHECKING:
 class PlaceParts:
     def __init__(self, context: Context) -> None:
         self.context = context
+        self.replays: Record | None = None
+        """The record of a placing that is done again: it says what went to the home memory, and what git tracked."""
+
+    @property
+    def has_home(self) -> bool:
+        """True if what is about the user belongs in another memory, the home memory."""
+        return bool(self.replays and self.replays.get("home"))
+
+    @property
+    def is_project(self) -> bool:
+        """True if this memory may lie over others."""
+        return self.is_tracked()
+
+    def is_tracked(self) -> bool:
+        """True if git tracks the pages: then nothing private may stand there."""
+        return bool(self.replays and self.replays.get("tracked"))
+
+    def home(self) -> PlaceParts | None:
+        """Return the home memory under this one, to be written to; None if there is none."""
+        return None
 
     @cached_property
     def pages(self) -> Pages:

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from looseleaf.facts.placement import Outcome, PlacePlan, PlannedLine
     from looseleaf.log.entries import Entry
     from looseleaf.pages.pages import Pages
+    from looseleaf.place.send_home import Home, Sent
     from looseleaf.state.state import State
     from looseleaf.store.context import Context
 
@@ -76,8 +77,16 @@ if TYPE_CHECKING:
         def state(self) -> State: ...
 
     class Needs(EntryPagesNeeds, Protocol):
+        replays: Record | None
+
+        @property
+        def has_home(self) -> bool: ...
+        @property
+        def is_project(self) -> bool: ...
         @property
         def known(self) -> Facts: ...
+        def home(self) -> Home | None: ...
+        def is_tracked(self) -> bool: ...
 
     class PlacerNeeds(Needs, Protocol):
         """What parts that work through the placer read."""
@@ -234,8 +243,10 @@ class Diary:
         witnesses: Sequence[Witness],
         is_outdated: Callable[[str], bool],
         heard: Sequence[Witness] = (),
+        may_stand: Callable[[str], bool] = bool,
     ) -> None:
         self._note = context.note
+        self._may_stand = may_stand
         self._parts = parts
         self._entry = entry
         self._witnesses = witnesses
@@ -263,7 +274,7 @@ class Diary:
         if not isinstance(raw, dict):
             return
         texts = {name: value for name, value in raw.items() if isinstance(value, str) and value.strip()}
-        given = {name: escape(value) for name, value in texts.items()}
+        given = {name: escape(value) for name, value in texts.items() if self._may_stand(value)}
         said = {name: value for name, value in given.items() if self._is_told(value)}
         title = said.get("title") or said.get("task") or said.get("problem") or ""
         # An index line would show the title.
@@ -335,6 +346,7 @@ class Diary:
         line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
         if not self._is_by_rules:
             told = escape(str(self._entry.summary.get("summary") or ""))
+            told = told if self._may_stand(told) else ""
             line += f"\n  {told[:_SUMMARY_CHARS]}" if told else ""
 
         def change(text: str) -> Rewritten:
@@ -480,6 +492,8 @@ class Placed:
 
     entry: str
     outcomes: tuple[Outcome, ...]
+    home: tuple[Placed, ...] = ()
+    """What became of the facts that went to the home memory."""
 
     def of(self, *acts: str) -> list[Fact]:
         return [outcome.fact for outcome in self.outcomes if outcome.act in acts]
@@ -490,6 +504,7 @@ class Placed:
             "outcomes": [
                 {"act": each.act, "fact": each.fact.to_dict(), "why": each.why} for each in self.outcomes
             ],
+            **({"home": [each.to_dict() for each in self.home]} if self.home else {}),
         }
 
 
@@ -498,6 +513,10 @@ class Placer:
         self._context = context
         self._store, self._note = context.store, context.note
         self._parts = parts
+        self._here = False
+        """Whether a person said that what is placed now belongs here, private or not."""
+        self._kept_back = False
+        """Whether something private was kept back, because git tracks the folder."""
 
     @cached_property
     def _tombstones(self) -> Tombstones:
@@ -529,12 +548,14 @@ class Placer:
         from looseleaf.distill.slot_tables import lexicon
         from looseleaf.facts.placement import PlacePlan, make_outdated_test
 
+        self._here, self._kept_back = bool(entry.meta.get("here")), False
         traces = list(sources_of(self._store, entry))
         heard = tools_before(self._store, entry)
         own = read = [*witnesses_of(traces), *scored_witnesses(entry)]
         if entry.meta.get("level") != "rules" and any(map(forbidden_by, traces)):
             read = [*witnesses_of(traces, for_a_model=True), *scored_witnesses(entry)]
         witnesses = [*read, *heard]
+        sent = self._send_home(entry, witnesses)
         topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
         with self._parts.pages.absorb.threads, self._store.lock():
@@ -549,28 +570,31 @@ class Placer:
                 lexicon=lexicon(),
                 agent=str(entry.meta.get("agent") or "agent"),
                 now=ids.now(),
+                keeps_back=self._why_private,
             )
             checked = entry.meta.get("checked")
             for number, raw in enumerate(entry.summary.get("facts", ())):
-                proposal = proposal_of(raw)
+                proposal = proposal_of(raw) if number not in sent.facts else None
                 if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):
                     is_checked = isinstance(checked, list) and number in checked
                     plan.take(proposal, witnesses, _read_score(entry, raw), checked=is_checked)
             if entry.reference in self._parts.known.entries_of(topic):
                 if through is not None:
                     self.pass_over(str(entry.meta.get("agent")), through)
-                return Placed(entry.reference, tuple(plan.outcomes))
+                return Placed(entry.reference, tuple(plan.outcomes), sent.placed)
             for fact in lost(plan) if lost is not None else ():
                 plan.give_up(fact)
             plan.keep_lines()
             self._parts.pages.in_a_row = True  # the folder was looked at just now
             try:
                 edits = self.apply(plan, reason=f"distilled from {entry.reference}")
-                if not entry.meta.get("instead"):  # the events of that time are already written down
+                # The events of that time are already written down, or written where it was said.
+                if not entry.meta.get("instead") and not entry.meta.get("from"):
                     is_outdated = make_outdated_test(
                         self._parts.known, topics=dict.fromkeys((USER, PROJECT, topic))
                     )
-                    diary = Diary(self._context, self._parts, entry, own, is_outdated, heard)
+                    shown = [each for each in own if self._may_stand(each.text)]
+                    diary = Diary(self._context, self._parts, entry, shown, is_outdated, heard, self._may_stand)
                     diary.write(len(plan.outcomes))
                     edits += diary.edits
             finally:
@@ -589,13 +613,41 @@ class Placer:
                 "dropped": [_drop_record(each) for each in plan.outcomes if each.act == "drop"],
                 "edits": edits,
             }
+            record |= {"home": True} if sent.facts else {}
+            record |= {"tracked": True} if self._kept_back else {}
             if entry.meta.get("instead"):
                 record["instead"] = str(entry.meta["instead"])
             if through is not None:
                 record |= through
             self._store.append(JOURNAL, [record])
             self._parts.known.catch_up()
-        return Placed(entry.reference, tuple(plan.outcomes))
+        return Placed(entry.reference, tuple(plan.outcomes), sent.placed)
+
+    def _send_home(self, entry: Entry, witnesses: Sequence[Witness]) -> Sent:
+        from looseleaf.place.send_home import NOTHING, HomeSender
+
+        if not self._parts.has_home or entry.meta.get("here"):
+            return NOTHING
+        return HomeSender(self._context, self._parts)(entry, witnesses)
+
+    def _may_stand(self, text: str) -> bool:
+        """True unless a text is private, and git tracks the folder."""
+        if self._here or not self._parts.is_project:
+            return True
+        from looseleaf.language.private_kinds import private_kinds
+
+        is_private = bool(private_kinds(text)) and self._parts.is_tracked()
+        self._kept_back = self._kept_back or is_private
+        return not is_private
+
+    def _why_private(self, fact: Fact) -> str:
+        from looseleaf.facts.belonging import why_private
+
+        kinds = why_private(fact) if not self._here and self._parts.is_project else ""
+        if not kinds or not self._parts.is_tracked():
+            return ""
+        self._kept_back = True
+        return f"private ({kinds}), and git tracks this folder"
 
     def _was_forgotten(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> bool:
         """Return True if a person had this forgotten after it was said: older words do not come back."""

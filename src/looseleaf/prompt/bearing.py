@@ -12,13 +12,13 @@ import os
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_at_least
-from looseleaf.recall.bearing import LEAST_WORDS, READ, choose_items, subject_of, weigh_prompt
+from looseleaf.recall.bearing import LEAST_WORDS, MOST, READ, choose_items, subject_of, weigh_prompt
 from looseleaf.text.times import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from typing import Protocol
+    from typing import Any, Protocol, TypeVar
 
     from looseleaf.base.values import Fact
     from looseleaf.index.protocol import FoundItem, Index
@@ -26,8 +26,12 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import Hit
     from looseleaf.store.context import Context
 
+    T = TypeVar("T")
+
     class Needs(index_sync.Needs, Protocol):
         context: Context
+
+        def farther(self, read: Callable[[Any], T]) -> list[tuple[str, T]]: ...
 
 
 HEADING = "[MEMORY:RECALLED]"
@@ -68,23 +72,47 @@ def bearing_on(
     `since` that began, what was `shown` in it, and the snapshot that it began with."""
     if not parts.context.policy.recall_on_prompt or len(subject_of(prompt)) < LEAST_WORDS:
         return NOTHING
+    found = _search(parts, prompt, session, since, shown)
+    farther = parts.farther(lambda far: _search(far, prompt, session, since, shown))
+    for layer, hits in farther:
+        said = {hit.text for hit in found}
+        here = (hit.of_layer(layer) for hit in hits if hit.text not in said)
+        found += [hit for hit in here if hit.where not in shown and not _is_known_better(parts, hit)]
+    if found and has_snapshot:
+        from looseleaf.prompt.rendered_snapshot import kept_text
+
+        before, names = kept_text(parts.context)
+        found = [hit for hit in found if hit.text not in before and hit.where not in names]
+    return _render(found[:MOST])
+
+
+def _search(
+    parts: Needs, prompt: str, session: str, since: float | None, shown: Collection[str]
+) -> list[Hit]:
     from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
 
     index = SqliteIndex(os.path.join(parts.context.path, *VIEW.split("/")))
     try:
-        found = (
-            list(_find_hits(parts, index, prompt, session, since, shown)) if index.open(make=False) else []
-        )
+        return list(_find_hits(parts, index, prompt, session, since, shown)) if index.open(make=False) else []
     except (DamagedIndex, OSError):
-        return NOTHING  # the next question rebuilds it
+        return []  # the next question rebuilds it
     finally:
         index.close()
-    if found and has_snapshot:
-        from looseleaf.prompt.rendered_snapshot import kept_text
 
-        before = kept_text(parts.context)
-        found = [hit for hit in found if hit.text not in before]
-    return _render(found)
+
+def _is_known_better(parts: Needs, hit: Hit) -> bool:
+    """True if the memory itself has the same, or another value, in the slot of a farther layer's fact."""
+    if hit.kind != "fact":
+        return False
+    from looseleaf.facts.layered import unite
+    from looseleaf.facts.ledger import true_at
+
+    name = hit.where.partition(":")[2]
+    far = parts.farther(
+        lambda far: [fact for fact in true_at(far.known.of(hit.topic)) if fact.id == name]
+    )
+    own = true_at(parts.known.of(hit.topic))
+    return not any((fact.layer, fact.id) == (hit.layer, name) for fact in unite([("", own), *far]))
 
 
 def _find_hits(

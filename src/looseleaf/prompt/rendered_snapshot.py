@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from looseleaf.place.notebook import Notebook
+    from looseleaf.prompt.farther import Lines
     from looseleaf.prompt import snapshot as slots
     from looseleaf.store.context import Context
     from looseleaf.window.conversation import Conversation
@@ -99,12 +100,17 @@ def _snapshot(parts: Needs, budget: int | None, *, quick: bool) -> Snapshot:
     from looseleaf.models.tokens import estimate
 
     key = _cache_key(parts, budget)
-    made = _make_snapshot(parts, budget, lambda texts: [estimate(text) for text in texts])
-    _keep_snapshot(parts, budget, made, key, seen_ns)
+    made, lines = _render_snapshot(parts, budget, lambda texts: [estimate(text) for text in texts])
+    _keep_snapshot(parts, budget, made, lines, key, seen_ns)
     return made
 
 
 def _make_snapshot(parts: Needs, budget: int | None, count: Count) -> Snapshot:
+    return _render_snapshot(parts, budget, count)[0]
+
+
+def _render_snapshot(parts: Needs, budget: int | None, count: Count) -> tuple[Snapshot, Lines]:
+    """Return a snapshot, and the lines in it that are of farther layers."""
     from looseleaf.prompt.fit import fit
     from looseleaf.prompt.snapshot import SlotReader
 
@@ -118,10 +124,11 @@ def _make_snapshot(parts: Needs, budget: int | None, count: Count) -> Snapshot:
     slots, _ = gather.slots(None)
     room = budget - fixed
     while True:
-        told = fit(slots, room, count).text
+        fitted = fit(slots, room, count)
+        told = fitted.text
         [tokens] = count([join_parts(charter, told)])
         if tokens <= budget or not told:
-            return Snapshot(charter, told, tokens, budget)
+            return Snapshot(charter, told, tokens, budget), gather.farther.lines(fitted.items)
         room -= tokens - budget  # the two cost more together than alone
 
 
@@ -130,31 +137,41 @@ def _read_kept(parts: Needs, budget: int | None) -> Snapshot | None:
         document = parts.context.store.get(_view_path(parts.context.agent))
         raw = records.whole(document.data if document else b"")
         if raw["key"] == _cache_key(parts, budget):
+            if raw.get("farther"):
+                from looseleaf.prompt.farther import fill_lines
+                from looseleaf.prompt.snapshot import FartherLines
+
+                raw["memory"] = fill_lines(raw["memory"], raw["farther"], FartherLines(parts).read_line)[0]
             return Snapshot(*(raw[name] for name in Snapshot.__match_args__))
     except (Refused, LookupError, TypeError, ValueError):
         pass  # made again
     return None
 
 
-def kept_text(context: Context) -> str:
-    """Return the memory of the last quick snapshot, even if it is no longer current; "" without one."""
+def kept_text(context: Context) -> tuple[str, list[str]]:
+    """Return the memory of the last quick snapshot, even if it is no longer current, and the names of the farther
+    layers' facts in it; "" without one."""
     try:
         document = context.store.get(_view_path(context.agent))
-        return str(records.whole(document.data if document else b"")["memory"])
+        raw = records.whole(document.data if document else b"")
+        return str(raw["memory"]), [str(hole[1]) for hole in raw.get("farther", ())]
     except (Refused, LookupError, TypeError, ValueError):
-        return ""
+        return "", []
 
 
 def _keep_snapshot(
-    parts: Needs, budget: int | None, made: Snapshot, key: dict[str, Any], seen_ns: int
+    parts: Needs, budget: int | None, made: Snapshot, lines: Lines, key: dict[str, Any], seen_ns: int
 ) -> None:
     """Keep it if nothing changed while it was made. Not if something was noted: the next call notes it again."""
     try:
         is_settled = all(max(mark[3:5]) < seen_ns - _RACY_NS for _, mark in key["top"])
         if is_settled and not parts.notes and key == _cache_key(parts, budget):
-            parts.context.store.view(
-                _view_path(parts.context.agent), records.encode({"key": key} | made.to_dict())
-            )
+            kept: dict[str, Any] = {"key": key} | made.to_dict()
+            if lines:
+                from looseleaf.prompt.farther import cut_lines
+
+                kept["memory"], kept["farther"] = cut_lines(made.memory, lines)
+            parts.context.store.view(_view_path(parts.context.agent), records.encode(kept))
     except Refused:
         pass  # the view is only a cache
 
@@ -165,12 +182,18 @@ def _view_path(agent: str) -> str:
 
 def _cache_key(parts: Needs, budget: int | None) -> dict[str, Any]:
     """Return all that a quick snapshot depends on. The day counts: a fact may hold from or until one."""
-    last = next(parts.context.store.read_back(JOURNAL), None)
+    farther = [[name, *end] for name, end in parts.farther(_journal_end)]
     return {
         "schema": SCHEMA,
         "budget": budget,
         "policy": repr(parts.context.policy),
         "day": int(time.time() // 86_400),
-        "journal": [*last.end, last.record.get("id")] if last is not None else [],
+        "journal": _journal_end(parts),
         "top": [[stat.path, list(stat.mark)] for stat in parts.context.store.list("")],
+        **({"farther": farther} if farther else {}),
     }
+
+
+def _journal_end(parts: Needs) -> list[Any]:
+    last = next(parts.context.store.read_back(JOURNAL), None)
+    return [*last.end, last.record.get("id")] if last is not None else []

@@ -72,7 +72,7 @@ _COVERED = 0.5
 _BESIDE = 0.6
 """The part of the best item's cover that others need to come along."""
 
-_MOST = 4
+MOST = 4
 """Items for one prompt."""
 
 
@@ -149,7 +149,7 @@ def choose_items(words: Sequence[PromptWord], ranked: Sequence[Doc], docs: Seque
         least = _WORTH_OF_FACT if doc.kind == "fact" else _WORTH
         if len(telling) >= LEAST_WORDS and sum(telling) >= least and cover >= _COVERED:
             best = max(best, cover)
-    return [doc for cover, doc in covers if cover >= _BESIDE * best][:_MOST] if best else []
+    return [doc for cover, doc in covers if cover >= _BESIDE * best][:MOST] if best else []
 
 
 def _is_in(word: PromptWord, terms: Collection[str], speaking: Collection[str]) -> bool:

@@ -148,7 +148,7 @@ def _find_untrusted(memory: Memory, page: Page, lines: Sequence[str]) -> list[in
     model's summary."""
     read = parse(page.path, page.text)
     if drawer(page.path) == "facts":
-        known = memory.facts(topic=topic_of(page.path))
+        known = memory.parts.notebook.facts(topic=topic_of(page.path))
         tainted = {(fact.relation, fact.object) for fact in known if fact.level == "tainted"}
         return [fact.line or 0 for fact in read.facts if (fact.relation, fact.object) in tainted]
     if page.path.startswith("days/"):

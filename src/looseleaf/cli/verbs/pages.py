@@ -188,7 +188,7 @@ def show_who(options: CliOptions) -> int:
         if options.json:
             print_json({"path": page.path, "lines": [each.to_dict() for each in lines]})
         else:
-            facts = {fact.line: fact for fact in memory.facts() if fact.path == page.path}
+            facts = {fact.line: fact for fact in memory.facts() if not fact.layer and fact.path == page.path}
             print_who(lines, facts)
         print_notes(memory)
     return 0

@@ -136,7 +136,7 @@ def _tell_doubles(memory: Memory, options: CliOptions, done: Sequence[Settled]) 
     both = {each.edit for each in done if each.take == "both" and each.edit}
     pages = {edit.path for edit in islice(memory.history.edits(), len(done)) if edit.id in both}
     slots: dict[tuple[str | None, str, str], list[Fact]] = {}
-    for fact in memory.facts() if pages else ():
+    for fact in memory.parts.notebook.facts() if pages else ():
         place = address_of(fact)
         if fact.path in pages and not place.many:
             slots.setdefault((fact.path, place.slot, place.within), []).append(fact)

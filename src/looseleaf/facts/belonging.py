@@ -1,0 +1,56 @@
+"""Which memory a new fact belongs to: what is about the user to the home memory, what is about the work to the project's.
+
+Topic and kind decide, and in doubt the nearer memory: a line about the work must not turn up in another project.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base.paths import USER
+from looseleaf.language.private_kinds import private_kinds, speaks_of_self
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.base.messages import Proposal
+    from looseleaf.base.values import Fact
+
+_OF_THE_USER = frozenset({"identity", "preference", "constraint", "trait"})
+"""Kinds of facts that hold in any project; plans, events and decisions are mostly of the work."""
+
+_OF_A_PERSON = frozenset("allergy condition diet medication child sibling parent partner spouse".split())
+"""Labels that only a person has, on whatever page."""
+
+_OF_THE_WORK = re.compile(
+    r"(?<!\w)(?:git|commit\w*|push\w*|pull|merge\w*|rebase\w*|squash\w*|branch\w*|repo\w*|main|master|trunk|tests?|test\w*|"
+    r"builds?|deploy\w*|release\w*|ci|lint\w*|typecheck\w*|module\w*|modul\w*|package\w*|paket\w*|dependenc\w*|api\w*|endpoint\w*|"
+    r"schema\w*|migration\w*|database|datenbank\w*|base de données|server\w*|servidor\w*|docker\w*|ticket\w*|issue\w*|sprint\w*|"
+    r"changelog\w*|readme|customer\w*|client\w*|kunde\w*|this project|this repo\w*|dieses projekt|ce projet|este proyecto|"
+    r"este projeto|questo progetto|dit project|codebase|code base)(?!\w)|[`/\\_{}<>]|\w\.\w|项目|仓库|分支|提交|测试|部署|"
+    r"プロジェクト|リポジトリ|ブランチ|コミット|テスト|デプロイ|프로젝트|저장소|브랜치|커밋|테스트|배포"
+)
+
+
+def is_of_work(text: str) -> bool:
+    """True if a sentence names what only a project has: a branch, a test, a path."""
+    return bool(_OF_THE_WORK.search(text.casefold()))
+
+
+def belongs_home(proposal: Proposal) -> bool:
+    """True if a proposed fact is about the user, and no other project's reader would wonder at it."""
+    if proposal.topic != USER:
+        return False
+    if is_of_work(proposal.object):
+        return False
+    return proposal.kind in _OF_THE_USER or bool(private_kinds(proposal.object, proposal.relation))
+
+
+def why_private(fact: Fact) -> str:
+    """Return the private kinds of a fact as its line says it; "" for most."""
+    label = fact.relation if fact.topic == USER or fact.relation.casefold() in _OF_A_PERSON else ""
+    return ", ".join(sorted(private_kinds(fact.object, label)))
+
+
+def is_about_user(sentence: str) -> bool:
+    """True if a sentence in which the rules read no fact is about its writer, and not about the work."""
+    return speaks_of_self(sentence) and not is_of_work(sentence)
