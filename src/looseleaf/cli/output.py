@@ -584,9 +584,10 @@ def marks_of(fact: Fact) -> Iterator[str]:
 
 
 def place_of(fact: Fact) -> str:
+    layer = f"{fact.layer}:" if fact.layer else ""
     if fact.status == "pending":
-        return REVIEW
-    return f"{fact.path}:{fact.line}" if fact.path and fact.line else ""
+        return f"{layer}{REVIEW}"
+    return f"{layer}{fact.path}:{fact.line}" if fact.path and fact.line else layer
 
 
 def span_of(fact: Fact) -> str:

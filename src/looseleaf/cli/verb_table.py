@@ -69,6 +69,8 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         {
             "text": {"nargs": "+", "help": "the words to remember"},
             "--topic": _value("TOPIC", "its topic (else found in the words)"),
+            "--here": _switch("in this memory, whatever it is about"),
+            "--home": _switch("in the home memory under this one"),
         },
         'remember "I prefer green tea."',
     ),

@@ -47,8 +47,19 @@ def belongs_home(proposal: Proposal) -> bool:
 
 def why_private(fact: Fact) -> str:
     """Return the private kinds of a fact as its line says it; "" for most."""
-    label = fact.relation if fact.topic == USER or fact.relation.casefold() in _OF_A_PERSON else ""
-    return ", ".join(sorted(private_kinds(fact.object, label)))
+    return ", ".join(sorted(_kinds_of(fact.topic, fact.relation, fact.object)))
+
+
+def private_kinds_of_line(line: str, topic: str) -> frozenset[str]:
+    """Return the private kinds of a line of a page: a fact with a label, or a sentence."""
+    words = line.strip().lstrip("-*+# ")
+    label, colon, said = words.partition(": ")
+    return _kinds_of(topic, label, said) | private_kinds(words) if colon else private_kinds(words)
+
+
+def _kinds_of(topic: str, relation: str, said: str) -> frozenset[str]:
+    is_of_person = topic == USER or relation.casefold() in _OF_A_PERSON
+    return private_kinds(said, relation if is_of_person else "")
 
 
 def is_about_user(sentence: str) -> bool:

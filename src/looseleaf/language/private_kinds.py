@@ -13,7 +13,7 @@ from functools import cache
 KINDS = ("health", "family", "address", "money")
 
 _SELF = (
-    "i i'm i've i'd i'll im my mine me myself "
+    "i i'm i've i'd i'll im my mine me myself user user's "
     "ich mein meine meinem meinen meiner meines mir mich "
     "je j'ai j'habite j'étais j'suis mon ma mes moi m'a "
     "yo mi mis me soy tengo vivo gano debo estoy "
@@ -21,7 +21,7 @@ _SELF = (
     "io mio mia miei mie ho abito vivo guadagno sono "
     "ik mijn mij ben woon verdien heb"
 )
-"""Words by which the writer is named, whole."""
+"""Words by which the writer is named, whole; a model says "the user"."""
 
 _SELF_ANYWHERE = "我 俺 私 僕 わたし うちの 나는 내가 제가 저는 나의 제 내 우리"
 

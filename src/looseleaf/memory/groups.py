@@ -53,8 +53,11 @@ class PageVerbs(Verbs):
     """The pages of the folder, read and changed."""
 
     def read(self, path: str) -> Page:
-        """Return a page as it is now."""
-        return self._parts.pages.page(path)
+        """Return a page as it is now; `home:USER.md` is a page of the layer `home`."""
+        layer, place = self._parts.split_place(path)
+        if layer is None or self._parts.layers is None:
+            return self._parts.pages.page(path)
+        return self._parts.layers.reading(layer).pages.page(place)
 
     def list(self) -> List[str]:
         """Return the paths of all pages."""
@@ -94,6 +97,9 @@ class PageVerbs(Verbs):
         """Change a page (None: remove it) as a model may: on the top pages only the user's words; the rest waits in
         review. With a `summary`, the same edit sets the summary line. `whole`: leave the page alone unless all of the
         change is allowed."""
+        layer, _ = self._parts.split_place(path)
+        if layer is not None:
+            raise Refused(f"{path} was not changed: it is of the layer {layer.name}, which is only read from here.")
         return self._parts.guard.propose(path, change, base=base, reason=reason, summary=summary, whole=whole)
 
     def patch(

@@ -111,6 +111,7 @@ class Guard:
                 )
             return Guarded(""), ()
         new = self._redact_additions(old or "", new)
+        self._refuse_private(path, old or "", new)
         made = check_page_change(path, old or "", new, spoken, owned)
         made = made.but(text=sign_episodes(path, old or "", made.text, author, spoken.has))
         is_new = old is None and (made.text or made.found or not new.strip())
@@ -121,6 +122,20 @@ class Guard:
         fresh = [each for each in made.said if each not in before]
         told = tuple(_record(fact_id(path, *each, new), *each, "said", "user") for each in fresh)
         return made, (*told, *found)
+
+    def _refuse_private(self, path: str, old: str, new: str) -> None:
+        """Refuse lines that are private, if git tracks the folder."""
+        if not self._parts.is_project:
+            return
+        from looseleaf.facts.belonging import private_kinds_of_line
+
+        added = (line for hunk in diff(old, new) for line in split_lines("".join(hunk.added)))
+        kinds = sorted({kind for line in added for kind in private_kinds_of_line(line, topic_of(path))})
+        if kinds and self._parts.is_tracked():
+            raise Refused(
+                f"{path} was not changed: a line is private ({', '.join(kinds)}), and git tracks this folder. What is "
+                "about the user belongs in the home memory: the user says it, or runs `looseleaf remember --home`."
+            )
 
     def _facts_on(self, path: str) -> list[Fact]:
         return [fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.memory import Memory
+    from looseleaf.memory.parts import Parts
     from looseleaf.pages.pages import Page
 
 _LISTED = 500
@@ -61,35 +62,45 @@ def list_pages(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
 def page_rows(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
     """Return path, size, summary and tokens of the pages that a model may read, the profile first, and the number of
     further pages. Each summary is the page's own: a prompt lists only what the user said or a person wrote of it."""
-    paths = _readable_paths(memory)
-    chosen = paths[:_LISTED]
-    texts = memory.parts.pages.texts(chosen)
+    pages = [("", memory.parts, path) for path in _readable_paths(memory.parts)]
+    for layer, (parts, paths) in memory.parts.farther(lambda far: (far, _readable_paths(far))):
+        pages += [(f"{layer}:", parts, path) for path in paths]
+    chosen = pages[:_LISTED]
+    texts = [parts.pages.texts([path])[0] for _, parts, path in chosen]
     tokens = memory.window.count(texts)
     rows = [
-        (path, len(text.encode("utf-8", "surrogatepass")), parse(path, text).summary or "", count)
-        for path, text, count in zip(chosen, texts, tokens, strict=True)
+        (f"{layer}{path}", len(text.encode("utf-8", "surrogatepass")), parse(path, text).summary or "", count)
+        for (layer, _, path), text, count in zip(chosen, texts, tokens, strict=True)
     ]
-    return rows, len(paths) - len(rows)
+    return rows, len(pages) - len(rows)
 
 
-def _readable_paths(memory: Memory) -> list[str]:
+def _readable_paths(parts: Parts) -> list[str]:
     return [
-        path for path in memory.pages.list() if path == PROFILE or path.startswith(("facts/", "episodes/"))
+        path for path in parts.pages.paths() if path == PROFILE or path.startswith(("facts/", "episodes/"))
     ]
 
 
 def read(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
-    return show(memory, readable(memory, arguments["path"]), int(arguments.get("from_line", 1)))
+    first = int(arguments.get("from_line", 1))
+    layer, path = memory.parts.split_place(arguments["path"])
+    if layer is None or memory.parts.layers is None:
+        return show(memory, readable(memory, path), first)
+    far = memory.parts.layers.reading(layer)
+    _refuse_review(path)
+    page = far.pages.page(path)
+    if not page.exists:
+        raise NotFound(f"Nothing was read: the layer {layer.name} has no page {path}. memory_list lists its pages.")
+    return show(memory, page, first, layer.name, far)
 
 
 def readable(memory: Memory, path: str) -> Page:
     """Return an existing page that a model may read."""
     path = page_path(path)
-    if path.startswith("review/"):
-        raise Refused(f"{path} was not read: it waits for a person's yes. Ask the user about it.")
+    _refuse_review(path)
     page = memory.pages.read(path)
     if not page.exists:
-        known = _readable_paths(memory)
+        known = _readable_paths(memory.parts)
         there = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
         raise NotFound(
             f"Nothing was read: there is no page {path}. "
@@ -98,20 +109,26 @@ def readable(memory: Memory, path: str) -> Page:
     return page
 
 
-def show(memory: Memory, page: Page, first: int = 1) -> ToolAnswer:
-    """Return a page from a line on, as much as fits into an answer."""
+def _refuse_review(path: str) -> None:
+    if page_path(path).startswith("review/"):
+        raise Refused(f"{path} was not read: it waits for a person's yes. Ask the user about it.")
+
+
+def show(
+    memory: Memory, page: Page, first: int = 1, layer: str = "", parts: Parts | None = None
+) -> ToolAnswer:
+    """Return a page from a line on, as much as fits into an answer. `layer`, `parts`: the farther memory it is of."""
     lines = split_lines(page.text)
+    path = f"{layer}:{page.path}" if layer else page.path
     if first > max(1, len(lines)):
         count = f"{len(lines)} line{'s' * (len(lines) != 1)}"
-        raise Invalid(
-            f"Nothing was read: {page.path} has only {count}, not {first}. Give a smaller from_line."
-        )
-    shown, notice = _set_apart(memory, page, lines)
+        raise Invalid(f"Nothing was read: {path} has only {count}, not {first}. Give a smaller from_line.")
+    shown, notice = _set_apart(parts or memory.parts, page, lines)
     content, last = _clip_lines(shown[first - 1 :], memory.policy.tool_bytes)
     content = f"{notice}\n{content}" if notice and untrusted.opened("") in content else content
     end = first - 1 + last
-    data = {"path": page.path, "content": content, "sha256": page.sha256 or "", "lines": len(lines)}
-    notes = [f"{page.path}: sha256 {page.sha256}"]
+    data = {"path": path, "content": content, "sha256": page.sha256 or "", "lines": len(lines)}
+    notes = [f"{path}: sha256 {page.sha256}"]
     if end < len(lines) or first > 1:
         data["from_line"] = first
         notes.append(f"lines {first} to {end} of {len(lines)}")
@@ -126,10 +143,10 @@ def show(memory: Memory, page: Page, first: int = 1) -> ToolAnswer:
     return ToolAnswer(content, data, f"{content}{joint}[{'; '.join(notes)}]")
 
 
-def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequence[str], str]:
+def _set_apart(parts: Parts, page: Page, lines: Sequence[str]) -> tuple[Sequence[str], str]:
     """Fence untrusted lines, and return the lines with a notice on fences, if there are any. Each line has its own
     fence, so that any part of the page can be read."""
-    places = _find_untrusted(memory, page, lines)
+    places = _find_untrusted(parts, page, lines)
     if not places:
         return lines, ""
     word = untrusted.word("page", page.sha256 or page.path, new_id())
@@ -143,12 +160,12 @@ def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequen
     return shown, untrusted.notice(word)
 
 
-def _find_untrusted(memory: Memory, page: Page, lines: Sequence[str]) -> list[int]:
+def _find_untrusted(parts: Parts, page: Page, lines: Sequence[str]) -> list[int]:
     """Return the numbers of the untrusted lines: what agents found; in episodes, a model's own words; in a day, a
     model's summary."""
     read = parse(page.path, page.text)
     if drawer(page.path) == "facts":
-        known = memory.parts.notebook.facts(topic=topic_of(page.path))
+        known = parts.notebook.facts(topic=topic_of(page.path))
         tainted = {(fact.relation, fact.object) for fact in known if fact.level == "tainted"}
         return [fact.line or 0 for fact in read.facts if (fact.relation, fact.object) in tainted]
     if page.path.startswith("days/"):

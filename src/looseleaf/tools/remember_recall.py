@@ -145,7 +145,7 @@ def is_fenced(hit: Hit) -> bool:
 
 
 def _row_of(hit: Hit, word: str) -> dict[str, Any]:
-    names = ("where", "kind", "path", "date", "level", "status", "now", "topic")
+    names = ("where", "kind", "path", "date", "level", "status", "now", "topic", "layer")
     row = {name: getattr(hit, name) for name in names}
     row |= {"text": _text_of(hit, word), "score": round(hit.score, 3)}
     return {name: value for name, value in row.items() if value not in (None, "")}

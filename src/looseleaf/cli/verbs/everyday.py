@@ -160,8 +160,11 @@ def _refuse_constant(name: str) -> Any:
 
 
 def remember(options: CliOptions) -> int:
+    if options.here and options.home:
+        raise Invalid("Nothing was remembered: --here and --home exclude each other. Leave one out.")
+    where = "here" if options.here else "home" if options.home else None
     with open_memory(options) as memory:
-        done = memory.remember(_read_words(options), topic=options.topic)
+        done = memory.remember(_read_words(options), topic=options.topic, where=where)
         options.done = "it was remembered; "
         print_answer(options, done.to_dict(), "\n".join(_remembered_lines(done)))
         print_notes(memory)
@@ -170,6 +173,8 @@ def remember(options: CliOptions) -> int:
 
 
 def _next_step(done: Remembered) -> str:
+    if done.layer:
+        return "`looseleaf facts` lists it with its layer; `--here` keeps what you say in this memory."
     outcomes = _outcomes_to_print(done)
     if done.noted is not None and not done.noted.changed and not outcomes:
         return f"`looseleaf show {shell_word(done.noted.path)}` shows it."
@@ -186,6 +191,8 @@ def _read_words(options: CliOptions) -> str:
 
 
 def _remembered_lines(done: Remembered) -> Iterator[str]:
+    if done.layer:
+        yield f"In the {done.layer} memory:"
     yield from map(_outcome_line, _outcomes_to_print(done))
     if done.noted is not None:
         path, is_new = clipped(done.noted.path), done.noted.changed
@@ -199,6 +206,8 @@ def _remembered_lines(done: Remembered) -> Iterator[str]:
     yield from (f"passed over: {clipped(words)}" for words in done.passed_over)
     if done.redacted:
         yield "A secret was removed before anything was written: it is kept nowhere."
+    if done.elsewhere is not None:
+        yield from _remembered_lines(done.elsewhere)
 
 
 def _outcomes_to_print(done: Remembered) -> tuple[Outcome, ...]:

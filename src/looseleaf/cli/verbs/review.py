@@ -168,10 +168,15 @@ def _resolve_fact(memory: Memory, options: CliOptions, words: str) -> str:
 
 
 def _exit_code(told: Forgotten) -> int:
-    return 1 if told.probe is not None and told.probe.hits else 0
+    return 0 if told.is_complete else 1
 
 
 def _print_forgotten(told: Forgotten) -> None:
+    if told.layers or told.unwritten:
+        _print_layers(told)
+        return
+    if told.layer:
+        say(f"In the layer {told.layer}:")
     if told.is_nothing:
         say(f"Nothing is left of the {told.by}: it was forgotten before.")
     else:
@@ -201,6 +206,18 @@ def _print_forgotten(told: Forgotten) -> None:
             say(f"Still in files of yours: {', '.join(told.probe.theirs)}")
         if told.id:
             say(f"{_NOT_SEARCHED} Receipt {told.id}.")
+
+
+def _print_layers(told: Forgotten) -> None:
+    own = told.but(layers=(), unwritten=())
+    if own.is_nothing:
+        say("In this memory: nothing.")
+    else:
+        _print_forgotten(own)
+    for each in told.layers:
+        _print_forgotten(each)
+    for why in told.unwritten:
+        say(f"Not complete: the layer {why}")
 
 
 def _probe_result(told: Forgotten) -> str:

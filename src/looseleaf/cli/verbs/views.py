@@ -86,7 +86,10 @@ def _placed_text(placed: Sequence[Placed]) -> str:
     told = ", ".join(f"{count} {words[act]}" for act, count in counts.items() if count)
     entries = f"{len(placed)} {'entry' if len(placed) == 1 else 'entries'}"
     hint = " `looseleaf facts --pending` lists those that wait for your yes." if counts["review"] else ""
-    return "\n".join((*map(outcome_line, outcomes), f"{entries}: {told or 'no facts'}.{hint}"))
+    home = [outcome for each in placed for sent in each.home for outcome in sent.outcomes]
+    elsewhere = ("In the home memory:", *map(outcome_line, home)) if home else ()
+    lines = (*map(outcome_line, outcomes), *elsewhere)
+    return "\n".join((*lines, f"{entries}: {told or ('no facts' if not home else 'no facts here')}.{hint}"))
 
 
 def topics(options: CliOptions) -> int:
