@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from drawing import STEADY
+from layering import Layered
 from looseleaf.cli.main import main
 from looseleaf.pages.folder import init
 from tables import spread
@@ -155,6 +156,17 @@ def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = place / "memory"
     init(str(path))
     return path
+
+
+@pytest.fixture
+def layered(place: Path, monkeypatch: pytest.MonkeyPatch) -> Layered:
+    """A home memory with nothing in it, and no project yet."""
+    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("HOME", str(place / "home"))
+    made = Layered(place)
+    made.make_home()
+    return made
 
 
 @pytest.fixture

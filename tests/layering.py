@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from looseleaf import Memory
 from looseleaf.pages.folder import init
 
@@ -37,16 +35,6 @@ class Layered:
     def project(self, name: str = "heron") -> Iterator[Memory]:
         with Memory(self.project_path(name)) as memory:
             yield memory
-
-
-@pytest.fixture
-def layered(place: Path, monkeypatch: pytest.MonkeyPatch) -> Layered:
-    """A home memory with nothing in it, and no project yet."""
-    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
-    monkeypatch.setenv("HOME", str(place / "home"))
-    made = Layered(place)
-    made.make_home()
-    return made
 
 
 def bytes_of(folder: Path, *left_out: str) -> dict[str, bytes]:

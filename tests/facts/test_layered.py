@@ -18,7 +18,16 @@ DAY = 86_400.0
 
 def _fact(relation: str, value: str, level: str, day: int) -> Fact:
     at = 1.7e9 + day * DAY
-    return Fact("user", "user", relation, value, level=level, valid_from=written(at), recorded_at=at, id=f"f_{relation}{value}")  # type: ignore[arg-type]
+    return Fact(
+        "user",
+        "user",
+        relation,
+        value,
+        level=level,
+        valid_from=written(at),
+        recorded_at=at,
+        id=f"f_{relation}{value}",
+    )  # type: ignore[arg-type]
 
 
 facts = st.builds(
@@ -58,7 +67,9 @@ def test_one_memory_alone_is_as_it_was(near: list[Fact]) -> None:
 
 
 @given(layers, layers, layers)
-def test_the_nearest_of_three_wins_where_none_is_newer(first: list[Fact], second: list[Fact], third: list[Fact]) -> None:
+def test_the_nearest_of_three_wins_where_none_is_newer(
+    first: list[Fact], second: list[Fact], third: list[Fact]
+) -> None:
     old = [[fact.but(level="inferred") for fact in each] for each in (second, third)]
     found = unite([("", first), ("team", old[0]), ("home", old[1])])
     assert [fact for fact in found if fact.layer is None] == first

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from layering import Layered, bytes_of, layered, said
 
+from layering import Layered, bytes_of, said
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.facts.layered import unite
@@ -20,9 +19,15 @@ from looseleaf.pages.folder import init
 from looseleaf.pages.folder import settings as settings_of
 from looseleaf.tools.toolset import call
 
-__all__ = ["layered"]
-
-LINES = ("Home: Lyon", "Home: Rome", "Employer: Acme", "Likes: tea", "Likes: jazz", "Speaks: Dutch", "Diet: vegan")
+LINES = (
+    "Home: Lyon",
+    "Home: Rome",
+    "Employer: Acme",
+    "Likes: tea",
+    "Likes: jazz",
+    "Speaks: Dutch",
+    "Diet: vegan",
+)
 
 
 def _read_everything(memory: Memory) -> None:
@@ -36,7 +41,9 @@ def _read_everything(memory: Memory) -> None:
 
 
 @given(near=st.sets(st.sampled_from(LINES)), far=st.sets(st.sampled_from(LINES)))
-@settings(max_examples=8, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=4, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_facts_of_two_memories_are_the_united_ones_and_reading_changes_no_byte_below(
     layered: Layered, near: set[str], far: set[str]
 ) -> None:
@@ -48,10 +55,14 @@ def test_facts_of_two_memories_are_the_united_ones_and_reading_changes_no_byte_b
         below = home.facts()
     before = bytes_of(layered.home_path)
     with layered.project() as memory:
-        memory.pages.edit("USER.md", "".join(f"- {line}\n" for line in sorted(near)) or "none\n", reason="test")
+        memory.pages.edit(
+            "USER.md", "".join(f"- {line}\n" for line in sorted(near)) or "none\n", reason="test"
+        )
         own = memory.parts.notebook.facts()
         found = memory.facts()
-        assert {(f.layer, f.id) for f in found} == {(f.layer, f.id) for f in unite([("", own), ("home", below)])}
+        assert {(f.layer, f.id) for f in found} == {
+            (f.layer, f.id) for f in unite([("", own), ("home", below)])
+        }
         _read_everything(memory)
         assert memory.notes == []
     assert bytes_of(layered.home_path) == before
@@ -147,8 +158,12 @@ def test_settings_name_layers_in_order_without_cycles(layered: Layered) -> None:
     near, team, company = (layered.place / name for name in ("near", "team", "company"))
     for path in (near, team, company):
         init(str(path))
-    (near / "looseleaf.toml").write_text('over = ["../team", "~/.looseleaf", "../team", "."]\n', encoding="utf-8")
-    (team / "looseleaf.toml").write_text('over = ["../company", "../near", "~/.looseleaf"]\n', encoding="utf-8")
+    (near / "looseleaf.toml").write_text(
+        'over = ["../team", "~/.looseleaf", "../team", "."]\n', encoding="utf-8"
+    )
+    (team / "looseleaf.toml").write_text(
+        'over = ["../company", "../near", "~/.looseleaf"]\n', encoding="utf-8"
+    )
     notes: list[str] = []
     found = find_layers(str(near), settings_of(str(near)), notes.append)
     assert [layer.name for layer in found] == ["team", "home", "company"]
@@ -261,7 +276,9 @@ def test_what_was_said_in_a_project_is_placed_at_home_with_its_way_back(layered:
         trace = memory.record(user="I live in Lyon. We use pytest here.")
         memory.record(assistant="Noted.")
         placed = memory.distill()
-        assert [outcome.fact.level for each in placed for sent in each.home for outcome in sent.outcomes] == ["said"]
+        assert [outcome.fact.level for each in placed for sent in each.home for outcome in sent.outcomes] == [
+            "said"
+        ]
         assert {("home", "Home", "Lyon"), ("", "Test runner", "pytest")} == set(said(memory))
         assert memory.distill() == []
         (chain,) = memory.explain.why("Lyon").chains[:1]

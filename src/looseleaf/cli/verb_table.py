@@ -541,6 +541,8 @@ class CliOptions:
     limit: int
     as_of: str | None
     since: str | None
+    here: bool
+    home: bool
     role: str
     text: Any  # as page
     args: str | None

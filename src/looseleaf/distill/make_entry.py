@@ -612,9 +612,7 @@ class EntryWriter:
 
     # --- a text ------------------------------------------------------------------------
 
-    def text(
-        self, text: MaterialText, reference: str, about: dict[str, Any] | None = None
-    ) -> MadeEntry:
+    def text(self, text: MaterialText, reference: str, about: dict[str, Any] | None = None) -> MadeEntry:
         """Make the entry of a text; its `raw.md` is the text itself. `about`: more members of its meta."""
         if self.has(reference):
             return MadeEntry(reference)

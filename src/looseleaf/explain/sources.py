@@ -25,7 +25,7 @@ from looseleaf.text.lines import body, is_blank
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeVar
 
     from looseleaf.base.values import Edit, Fact, Hunk, Level, Position, Record
     from looseleaf.facts.known_facts import Facts
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     Brought = tuple[str, float, dict[tuple[str, str], str]]
     """An edit's author, time, and its lines by what each says."""
+
+    T = TypeVar("T")
 
     class Needs(Protocol):
         """What explaining reads of an open memory."""

@@ -1,4 +1,4 @@
-"""Which memory a new fact belongs to: what is about the user to the home memory, what is about the work to the project's.
+"""Which memory a new fact belongs to: the home memory, if it is about the user; the project's, if about the work.
 
 Topic and kind decide, and in doubt the nearer memory: a line about the work must not turn up in another project.
 """
@@ -21,14 +21,24 @@ _OF_THE_USER = frozenset({"identity", "preference", "constraint", "trait"})
 _OF_A_PERSON = frozenset("allergy condition diet medication child sibling parent partner spouse".split())
 """Labels that only a person has, on whatever page."""
 
-_OF_THE_WORK = re.compile(
-    r"(?<!\w)(?:git|commit\w*|push\w*|pull|merge\w*|rebase\w*|squash\w*|branch\w*|repo\w*|main|master|trunk|tests?|test\w*|"
-    r"builds?|deploy\w*|release\w*|ci|lint\w*|typecheck\w*|module\w*|modul\w*|package\w*|paket\w*|dependenc\w*|api\w*|endpoint\w*|"
-    r"schema\w*|migration\w*|database|datenbank\w*|base de données|server\w*|servidor\w*|docker\w*|ticket\w*|issue\w*|sprint\w*|"
-    r"changelog\w*|readme|customer\w*|client\w*|kunde\w*|this project|this repo\w*|dieses projekt|ce projet|este proyecto|"
-    r"este projeto|questo progetto|dit project|codebase|code base)(?!\w)|[`/\\_{}<>]|\w\.\w|项目|仓库|分支|提交|测试|部署|"
-    r"プロジェクト|リポジトリ|ブランチ|コミット|テスト|デプロイ|프로젝트|저장소|브랜치|커밋|테스트|배포"
+_STARTS = (
+    "commit push merge rebase squash branch repo test deploy release lint typecheck modul package paket dependenc api "
+    "endpoint schema migration datenbank server servidor docker ticket issue sprint changelog customer client kunde"
 )
+_WHOLE = "git pull main master trunk build builds ci database readme codebase"
+_PHRASES = (
+    "this project|dieses projekt|ce projet|este proyecto|este projeto|questo progetto|dit project|code base|"
+    "base de données"
+)
+_ANYWHERE = (
+    "项目|仓库|分支|提交|测试|部署|プロジェクト|リポジトリ|ブランチ|コミット|テスト|デプロイ|"
+    "프로젝트|저장소|브랜치|커밋|테스트|배포"
+)
+_OF_THE_WORK = re.compile(
+    rf"(?<!\w)(?:(?:{'|'.join(_STARTS.split())})\w*|{'|'.join(_WHOLE.split())}|{_PHRASES})(?!\w)"
+    rf"|[`/\\_{{}}<>]|\w\.\w|{_ANYWHERE}"
+)
+"""Words, signs and names that a project has and a person has not."""
 
 
 def is_of_work(text: str) -> bool:

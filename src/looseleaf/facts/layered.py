@@ -37,7 +37,10 @@ def unite(layers: Iterable[tuple[str, Sequence[Fact]]], now: float = NEVER) -> l
                 kept[at] = [held for held in kept[at] if held[1] not in nearer]
             kept.setdefault(at, []).append((count, fact.but(layer=name) if name else fact))
             count += 1
-    return [fact for _, fact in sorted((each for held in kept.values() for each in held), key=lambda held: held[0])]
+    return [
+        fact
+        for _, fact in sorted((each for held in kept.values() for each in held), key=lambda held: held[0])
+    ]
 
 
 def join(layers: Iterable[tuple[str, Sequence[Fact]]]) -> list[Fact]:

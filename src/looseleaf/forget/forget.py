@@ -94,7 +94,9 @@ class Forgotten:
     def to_dict(self) -> dict[str, Any]:
         layered = {"layer": self.layer, "layers": [each.to_dict() for each in self.layers]}
         layered["unwritten"] = list(self.unwritten)
-        told = {name: getattr(self, name) for name in self.__match_args__ if name not in layered}
+        told: dict[str, Any] = {
+            name: getattr(self, name) for name in self.__match_args__ if name not in layered
+        }
         told |= {name: value for name, value in layered.items() if value}
         told |= {"mentions": list(self.mentions), "names": list(self.names)}
         told["first"] = {name: list(texts) for name, texts in self.first.items()}

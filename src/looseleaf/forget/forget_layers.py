@@ -12,7 +12,7 @@ from looseleaf.log.entries import FOLDER, read_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from looseleaf.forget.plan import Needs
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def forget_everywhere(
     parts: Needs,
-    layers: dict[str, OpenLayer],
+    layers: Mapping[str, OpenLayer],
     given: dict[str, str | None],
     agent: str | None = None,
     *,
@@ -75,7 +75,14 @@ def _made_of(far: Needs, memory: str, traces: set[str]) -> Iterator[dict[str, st
     for fact in far.known.all():
         if fact.entry_id is None or fact.id is None:
             continue
-        topic = next((each for each in store.folders(FOLDER) if store.stat(f"{FOLDER}/{each}/{fact.entry_id}/meta.json")), None)
+        topic = next(
+            (
+                each
+                for each in store.folders(FOLDER)
+                if store.stat(f"{FOLDER}/{each}/{fact.entry_id}/meta.json")
+            ),
+            None,
+        )
         came = read_entry(store, f"{topic}/{fact.entry_id}").meta.get("from") if topic is not None else None
         if isinstance(came, dict) and came.get("memory") == memory and came.get("trace") in traces:
             yield {"fact": fact.id}

@@ -41,7 +41,8 @@ _HEALTH = (
     "ziek ziekte kanker zwanger miskraam operatie medicijn recept depressie ziekenhuis arts tandarts verslaaf"
 )
 _HEALTH_ANYWHERE = (
-    "病 癌 手術 手术 妊娠 怀孕 流产 抑郁 鬱 うつ 糖尿 喘息 哮喘 过敏 アレルギー 薬を 吃药 住院 入院 确诊 診断 诊断 治疗 治療 "
+    "病 癌 手術 手术 妊娠 怀孕 流产 抑郁 鬱 うつ 糖尿 喘息 哮喘 过敏 アレルギー 薬を 吃药 住院 入院 "
+    "确诊 診断 诊断 治疗 治療 "
     "임신 우울 암에 암을 수술 당뇨 천식 알레르기 입원 진단 복용 유산 정신과"
 )
 _FAMILY = (
@@ -62,7 +63,8 @@ _FAMILY = (
 )
 """Whole words: beginnings of them begin too much else (`son`, `mann`)."""
 _FAMILY_ANYWHERE = (
-    "妻子 老婆 丈夫 老公 女儿 女兒 儿子 兒子 孩子 妈妈 媽媽 爸爸 父母 母亲 父亲 哥哥 弟弟 姐姐 妹妹 离婚 結婚 结婚 女朋友 男朋友 "
+    "妻子 老婆 丈夫 老公 女儿 女兒 儿子 兒子 孩子 妈妈 媽媽 爸爸 父母 母亲 父亲 哥哥 弟弟 姐姐 妹妹 "
+    "离婚 結婚 结婚 女朋友 男朋友 "
     "妻は 妻が 夫は 夫が 娘 息子 子ども 子供 母は 父は 母が 父が 両親 兄は 弟 姉 妹 離婚 彼女 彼氏 "
     "아내 남편 딸이 딸은 아들 아이가 엄마 아빠 어머니 아버지 부모 누나 언니 오빠 여동생 남동생 이혼 여자친구 남자친구"
 )
@@ -76,7 +78,8 @@ _ADDRESS = (
     "adres straat woon "
 )
 _ADDRESS_AS_SAID = (
-    r"\blive (?:at|in|on)\b|\bmoved (?:to|into)\b|\bhome address\b|\blives? at\b|\bvis à\b|\bwohne(?:n)? (?:in|am|bei)\b"
+    r"\blive (?:at|in|on)\b|\bmoved (?:to|into)\b|\bhome address\b|\blives? at\b|\bvis à\b|"
+    r"\bwohnen? (?:in|am|bei)\b"
 )
 _ADDRESS_ANYWHERE = "住在 地址 家在 住所 住んで 自宅 살고 주소 거주"
 _MONEY = (
@@ -88,7 +91,9 @@ _MONEY = (
     "stipendio guadagno reddito debito debiti prestito mutuo fallimento risparmi pensione "
     "salaris loon inkomen schuld schulden lening hypotheek spaargeld pensioen"
 )
-_MONEY_ANYWHERE = "工资 薪水 薪资 收入 债 贷款 存款 房贷 給料 年収 月収 借金 住宅ローン 貯金 월급 연봉 대출 빚 적금 소득"
+_MONEY_ANYWHERE = (
+    "工资 薪水 薪资 收入 债 贷款 存款 房贷 給料 年収 月収 借金 住宅ローン 貯金 월급 연봉 대출 빚 적금 소득"
+)
 
 _LABELS = {
     "health": "allergy condition diet health medication",

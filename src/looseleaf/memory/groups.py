@@ -99,7 +99,9 @@ class PageVerbs(Verbs):
         change is allowed."""
         layer, _ = self._parts.split_place(path)
         if layer is not None:
-            raise Refused(f"{path} was not changed: it is of the layer {layer.name}, which is only read from here.")
+            raise Refused(
+                f"{path} was not changed: it is of the layer {layer.name}, which is only read from here."
+            )
         return self._parts.guard.propose(path, change, base=base, reason=reason, summary=summary, whole=whole)
 
     def patch(
@@ -142,7 +144,9 @@ class HistoryVerbs(Verbs):
     def fact(self, name: str) -> list[Fact]:
         """Return every value that the fact's slot ever had, oldest first."""
         fact = self._parts.find_fact(name) if self._parts.layers is not None else None
-        layer = self._parts.layers.named(fact.layer or "") if fact is not None and self._parts.layers else None
+        layer = (
+            self._parts.layers.named(fact.layer or "") if fact is not None and self._parts.layers else None
+        )
         if fact is None or layer is None or self._parts.layers is None:
             return self._parts.notebook.history(name)
         found = self._parts.layers.reading(layer).notebook.history(fact.id or name)

@@ -594,7 +594,9 @@ class Placer:
                         self._parts.known, topics=dict.fromkeys((USER, PROJECT, topic))
                     )
                     shown = [each for each in own if self._may_stand(each.text)]
-                    diary = Diary(self._context, self._parts, entry, shown, is_outdated, heard, self._may_stand)
+                    diary = Diary(
+                        self._context, self._parts, entry, shown, is_outdated, heard, self._may_stand
+                    )
                     diary.write(len(plan.outcomes))
                     edits += diary.edits
             finally:

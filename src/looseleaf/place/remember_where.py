@@ -39,7 +39,8 @@ def remember_where(
     if where == HOME:
         if home is None:
             raise NotFound(
-                "Nothing was remembered: there is no home memory under this one. `looseleaf init ~/.looseleaf` makes one."
+                "Nothing was remembered: there is no home memory under this one. "
+                "`looseleaf init ~/.looseleaf` makes one."
             )
         return remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
     theirs, ours = _sort_sentences(parts, text, topic)
@@ -47,8 +48,8 @@ def remember_where(
         if theirs and any(private_kinds(each) for each in theirs) and parts.is_tracked():
             kinds = ", ".join(sorted({kind for each in theirs for kind in private_kinds(each)}))
             raise Refused(
-                f"Nothing was remembered: it is private ({kinds}), git tracks {parts.context.path}, and there is no home "
-                "memory. `looseleaf init ~/.looseleaf` makes one; `--here` keeps it here all the same."
+                f"Nothing was remembered: it is private ({kinds}), git tracks {parts.context.path}, and there is no "
+                "home memory. `looseleaf init ~/.looseleaf` makes one; `--here` keeps it here all the same."
             )
         return remember(parts, text, topic, redacted=redacted, here=True)
     if not theirs:

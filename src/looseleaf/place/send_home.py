@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         def home(self) -> Home | None:
             """The home memory under this one, to be written to; None if there is none."""
 
+
 FROM = "from"
 """The member of an entry's meta that says which memory, entry and trace it comes from."""
 
@@ -92,9 +93,7 @@ class HomeSender:
             return NOTHING
         return Sent(sent, placed)
 
-    def _choose(
-        self, entry: Entry, witnesses: Sequence[Witness]
-    ) -> Iterator[tuple[int, Proposal, Witness]]:
+    def _choose(self, entry: Entry, witnesses: Sequence[Witness]) -> Iterator[tuple[int, Proposal, Witness]]:
         """Yield what goes home: each fact's number, the proposal, and the words that say it."""
         said = {each.source: each for each in witnesses}
         for number, raw in enumerate(entry.summary.get("facts", ())):
@@ -117,7 +116,9 @@ class HomeSender:
         quotes = dict.fromkeys(self._sentence_of(each) for each in found)
         text = "\n".join(quotes)
         came = {"memory": self._path, "entry": entry.reference, "trace": witness.source}
-        digest = sha256(f"{self._path}\n{entry.reference}\n{witness.source}\n{text}".encode("utf-8", "backslashreplace"))
+        digest = sha256(
+            f"{self._path}\n{entry.reference}\n{witness.source}\n{text}".encode("utf-8", "backslashreplace")
+        )
         reference = f"{USER}/{id_of(max(0.0, witness.ts), bytes.fromhex(digest))}"
         facts = tuple(entry.summary["facts"][number] for number, _, _ in found)
         meta: dict[str, Any] = {

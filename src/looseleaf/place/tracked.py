@@ -15,12 +15,23 @@ _IGNORED, _TRACKED = 0, 1
 def is_tracked(path: str) -> bool:
     """True if a repository above the folder does not ignore its pages. Without git to ask, its ignore files decide."""
     path = os.path.realpath(path)
-    top = next((folder for folder in (path, *above(path)) if os.path.lexists(os.path.join(folder, ".git"))), None)
+    top = next(
+        (folder for folder in (path, *above(path)) if os.path.lexists(os.path.join(folder, ".git"))), None
+    )
     if top is None:
         return False
     import subprocess
 
-    command = ["git", "-c", "core.fsmonitor=false", "-C", top, "check-ignore", "-q", os.path.join(path, PROFILE)]
+    command = [
+        "git",
+        "-c",
+        "core.fsmonitor=false",
+        "-C",
+        top,
+        "check-ignore",
+        "-q",
+        os.path.join(path, PROFILE),
+    ]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.SubprocessError):
@@ -32,7 +43,10 @@ def _is_named_ignored(path: str, top: str) -> bool:
     """True if an ignore file above names the folder itself."""
     name = os.path.basename(path)
     folders = [folder for folder in above(path) if folder.startswith(top)]
-    for file in (*(os.path.join(each, ".gitignore") for each in folders), os.path.join(top, ".git/info/exclude")):
+    for file in (
+        *(os.path.join(each, ".gitignore") for each in folders),
+        os.path.join(top, ".git/info/exclude"),
+    ):
         try:
             with open(file, encoding="utf-8", errors="replace") as lines:
                 if any(line.strip().strip("/") == name for line in lines):

@@ -108,9 +108,7 @@ def _is_known_better(parts: Needs, hit: Hit) -> bool:
     from looseleaf.facts.ledger import true_at
 
     name = hit.where.partition(":")[2]
-    far = parts.farther(
-        lambda far: [fact for fact in true_at(far.known.of(hit.topic)) if fact.id == name]
-    )
+    far = parts.farther(lambda far: [fact for fact in true_at(far.known.of(hit.topic)) if fact.id == name])
     own = true_at(parts.known.of(hit.topic))
     return not any((fact.layer, fact.id) == (hit.layer, name) for fact in unite([("", own), *far]))
 

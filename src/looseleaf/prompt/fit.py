@@ -202,7 +202,8 @@ class _Fitting:
             if cut.to_form(form):
                 self._steps.append(f"{cut.name}: {form.format}")
             self._keep_best(cut)
-            if cut.is_shortened and form is cut.shown.forms[0]:
+            is_less = cut.is_shortened or (cut.kept or len(form.pieces)) < len(form.pieces)
+            if is_less and form is cut.shown.forms[0]:
                 self._steps.append(f"{cut.name}: shortened")
             if self._fits():
                 break
@@ -243,12 +244,12 @@ class _Fitting:
             for cut in self._cuts.values():
                 cut.longest = longest
 
-        for cut in (None, *self._cuts_of(*DROPPED)):
-            if cut is not None:
-                gone = self._cuts.pop((cut.shown.slot, cut.shown.layer)).shown
+        for last in (None, *self._cuts_of(*DROPPED)):
+            if last is not None:
+                gone = self._cuts.pop((last.shown.slot, last.shown.layer)).shown
                 of = tuple(piece.id for piece in gone.forms[0].pieces)
                 self._gone += [*gone.omitted, Omitted(gone.id, gone.slot, OVER, of)]
-                self._steps.append(f"{cut.name}: dropped")
+                self._steps.append(f"{last.name}: dropped")
             self._apply_largest(_LEAST, max(_LEAST, 4 * self._limit), shorten)
             if self._fits():
                 return

@@ -143,7 +143,8 @@ class PromptLog:
         if not is_same:
             raise Refused(
                 f"The prompt {record['id']} was not rendered again: the log now gives other bytes. "
-                f"Traces were damaged or forgotten since, or another version of looseleaf made it{_told_layers(manifest)}."
+                "Traces were damaged or forgotten since, or another version of looseleaf made it"
+                f"{_told_layers(manifest)}."
             )
         return Prompt(messages, manifest)
 

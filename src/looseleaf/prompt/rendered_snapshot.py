@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from looseleaf.place.notebook import Notebook
-    from looseleaf.prompt.farther import Lines
     from looseleaf.prompt import snapshot as slots
+    from looseleaf.prompt.farther import Lines
     from looseleaf.store.context import Context
     from looseleaf.window.conversation import Conversation
 

@@ -226,6 +226,9 @@ class FartherLines:
         """For each layer: its facts on the profile, and its essentials, weightiest first."""
         self._over: set[tuple[str, str]] = set()
         """The facts of the memory itself, by topic and id, that a farther layer knows better."""
+        self._read: object = None
+        self._facts: dict[str, dict[str | None, Fact]] = {}
+        """All facts of each layer, as last read for `read_line`."""
 
     def look(self, own: Sequence[Mapping[str, Any]] = ()) -> None:
         """Read the layers. `own`: the essentials of the memory itself."""
@@ -243,7 +246,10 @@ class FartherLines:
         for name, _ in found:
             here = sorted((fact for fact in facts if fact.layer == name), key=rank)
             profile = [fact for fact in here if fact.path == PROFILE]
-            self._shown[name] = {"profile": profile, "essentials": [each for each in here if each not in profile]}
+            self._shown[name] = {
+                "profile": profile,
+                "essentials": [each for each in here if each not in profile],
+            }
 
     def is_over(self, row: Mapping[str, Any]) -> bool:
         """True if a farther layer has a newer word of a person in the slot of this fact."""
@@ -292,16 +298,19 @@ class FartherLines:
         """Return the line of a fact of a farther layer, held or past: `home:f_…`. Refuse if its layer is missing, or
         lacks it."""
         layer, _, fact_id = name.partition(":")
-        found = dict(self._parts.farther(lambda far: _find_fact(far, fact_id)))
-        if layer not in found:
+        position = self.position()
+        if self._read != position:
+            self._read, self._facts = position, dict(self._parts.farther(_read_facts))
+        if layer not in self._facts:
             raise Refused(
-                f"The prompt was not rendered: it shows lines of the layer {layer!r}, which is missing or cannot be read."
+                f"The prompt was not rendered: it shows lines of the layer {layer!r}, which is missing, or cannot be "
+                "read now."
             )
-        fact = found[layer]
+        fact = self._facts[layer].get(fact_id)
         if fact is None:
             raise Refused(
-                f"The prompt was not rendered: the layer {layer!r} changed since: it no longer has a fact that it shows, "
-                f"{fact_id}."
+                f"The prompt was not rendered: it shows a line of the layer {layer!r} that was forgotten there, or is "
+                f"in another copy of it: {fact_id}."
             )
         return line_of(fact)
 
@@ -330,9 +339,9 @@ def _read_farther(parts: Needs) -> list[Fact]:
     return [fact for fact in (*user, *others) if is_trusted(fact.level)]
 
 
-def _find_fact(parts: Needs, fact_id: str) -> Fact | None:
+def _read_facts(parts: Needs) -> dict[str | None, Fact]:
     parts.known.catch_up()
-    return next((fact for fact in parts.known.all() if fact.id == fact_id and fact.status != "forgotten"), None)
+    return {fact.id: fact for fact in parts.known.all() if fact.status != "forgotten"}
 
 
 def items_of(charter: Charter, tokens: list[int]) -> list[ManifestItem]:

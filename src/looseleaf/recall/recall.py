@@ -253,9 +253,7 @@ class Recall:
     def _reader(self) -> HitReader:
         return HitReader(self._store, self._parts)
 
-    def _answer(
-        self, question: Question, sources: Sequence[Source], count: Callable[[str], int]
-    ) -> Recalled:
+    def _answer(self, question: Question, sources: Sequence[Source], count: Callable[[str], int]) -> Recalled:
         for each in sources:
             if each.meaning is not None:
                 each.meaning.embed_later(each.index, each.read)

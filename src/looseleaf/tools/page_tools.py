@@ -90,7 +90,9 @@ def read(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     _refuse_review(path)
     page = far.pages.page(path)
     if not page.exists:
-        raise NotFound(f"Nothing was read: the layer {layer.name} has no page {path}. memory_list lists its pages.")
+        raise NotFound(
+            f"Nothing was read: the layer {layer.name} has no page {path}. memory_list lists its pages."
+        )
     return show(memory, page, first, layer.name, far)
 
 
