@@ -50,6 +50,7 @@ JOBS = (
     Job("build"),
     Job("growth", (), ("--sizes", "1000", "10000", "100000", "--limit", "3600")),
     Job("prompt"),
+    Job("layers"),
     Job("locomo"),
     Job("bearing"),
     Job("recall", (), ("--full",)),

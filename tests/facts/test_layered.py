@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from looseleaf.base.origins import LEVELS
 from looseleaf.base.values import Fact
 from looseleaf.facts.layered import in_order, join, unite
 from looseleaf.facts.ledger import address_of
 from looseleaf.text.times import written
 
+if TYPE_CHECKING:
+    from looseleaf.base.values import Level
+
 RELATIONS = ("Home", "Employer", "Likes", "Speaks")
 VALUES = ("Lyon", "Rome", "tea", "Acme")
-LEVELS = ("tainted", "inferred", "said", "confirmed")
 DAY = 86_400.0
 
 
-def _fact(relation: str, value: str, level: str, day: int) -> Fact:
+def _fact(relation: str, value: str, level: Level, day: int) -> Fact:
     at = 1.7e9 + day * DAY
-    return Fact(
-        "user",
-        "user",
-        relation,
-        value,
-        level=level,
-        valid_from=written(at),
-        recorded_at=at,
-        id=f"f_{relation}{value}",
-    )  # type: ignore[arg-type]
+    name = f"f_{relation}{value}"
+    return Fact("user", "user", relation, value, level=level, valid_from=written(at), recorded_at=at, id=name)
 
 
 facts = st.builds(

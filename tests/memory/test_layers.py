@@ -381,3 +381,26 @@ def test_what_agents_found_below_stays_fenced_data(layered: Layered) -> None:
         rows = [row for row in found.value if trick in row["text"]]
         assert rows
         assert all(row["text"] != trick and row["layer"] == "home" for row in rows)
+
+
+def test_the_home_memory_itself_is_no_project_even_in_git(layered: Layered) -> None:
+    (layered.place / "home" / ".git").mkdir()
+    with layered.home() as home:
+        home.remember("My wife is ill.")
+        home.record(user="I'm allergic to peanuts.")
+        home.record(assistant="Noted.")
+        home.distill()
+        assert home.review.pending() == []
+        assert {value for _, _, value in said(home)} >= {"My wife is ill.", "peanuts"}
+
+
+def test_a_layer_that_was_forgotten_in_meanwhile_is_read_again(layered: Layered) -> None:
+    with layered.home() as home:
+        home.remember("I live in Lyon. I like tea.")
+    with layered.project() as memory:
+        assert len(memory.facts()) == 2
+        with layered.home() as home:
+            home.forget(match="Lyon")
+        assert said(memory) == [("home", "Likes", "tea")]
+        assert not any("Lyon" in hit.text for hit in memory.recall("Where do I live, Lyon?"))
+        assert memory.notes == []

@@ -1,4 +1,4 @@
-"""Facts of several layers as one: which are shown, and which memory a fact belongs to (FORMAT §20).
+"""Facts of several layers as one: which are shown, and which memory a fact belongs to (FORMAT §19).
 
 A layer is a memory that is read under another. In a slot of one value the nearer memory wins, unless the farther one's
 value is newer and a person's own word. Lists are united, and the same fact is shown once.
@@ -22,25 +22,26 @@ def unite(layers: Iterable[tuple[str, Sequence[Fact]]], now: float = NEVER) -> l
     """Return the facts that hold in all layers together, nearest layer first. Each farther fact names its layer; the
     nearest layer is named ""."""
     kept: dict[tuple[str, str], list[tuple[int, Fact]]] = {}
+    nearer: dict[tuple[str, str], dict[str, Fact]] = {}
+    """The facts of nearer layers, by address and value."""
     count = 0
     for name, facts in layers:
-        before = {at: [fact for _, fact in held] for at, held in kept.items()}
+        begin = count
         for fact in facts:
             place = address_of(fact)
             at = (place.slot, place.within)
-            nearer = before.get(at, ())
-            if any(address_of(each).key == place.key for each in nearer):
-                continue
-            if nearer and not place.many:
-                if not all(_gives_way(each, fact, now) for each in nearer):
+            held = nearer.get(at)
+            if held is not None and not place.many and place.key not in held:
+                if not all(_gives_way(each, fact, now) for each in held.values()):
                     continue
-                kept[at] = [held for held in kept[at] if held[1] not in nearer]
+                kept[at] = [each for each in kept[at] if each[0] >= begin]
+            elif held is not None and place.key in held:
+                continue
             kept.setdefault(at, []).append((count, fact.but(layer=name) if name else fact))
             count += 1
-    return [
-        fact
-        for _, fact in sorted((each for held in kept.values() for each in held), key=lambda held: held[0])
-    ]
+        nearer = {at: {address_of(fact).key: fact for _, fact in each} for at, each in kept.items()}
+    found = (each for held in kept.values() for each in held)
+    return [fact for _, fact in sorted(found, key=lambda each: each[0])]
 
 
 def join(layers: Iterable[tuple[str, Sequence[Fact]]]) -> list[Fact]:

@@ -108,7 +108,9 @@ class AsyncMemory:
         ts: float | None = None,
         **unknown: Never,
     ) -> Trace: ...
-    async def remember(self, text: str, *, topic: str | None = None) -> Remembered: ...
+    async def remember(
+        self, text: str, *, topic: str | None = None, where: str | None = None
+    ) -> Remembered: ...
     async def distill(
         self,
         given: str | Sequence[Turn] | None = None,

@@ -1,4 +1,4 @@
-"""Layers: the memories that are read under an open one (docs/LAYERS.md, FORMAT §20).
+"""Layers: the memories that are read under an open one (docs/LAYERS.md, FORMAT §19).
 
 The *nearer* memory is the one that is opened; *farther* ones are opened when they are first needed, each with its own
 store, and only for reading. What is about the user is written to the home memory, which is opened anew for that.
@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import re
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Outdated, Refused
 from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.policy import Policy
-from looseleaf.pages.folder import is_memory, settings
+from looseleaf.pages.folder import is_home, is_memory, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,19 +80,13 @@ def find_layers(path: str, policy: Policy, note: Callable[[str], None]) -> list[
     return found
 
 
-def home_path() -> str:
-    return os.path.join(os.path.expanduser("~"), FOLDER)
-
-
 def _default_over(path: str) -> tuple[str, ...]:
     """A project's memory lies over the home memory; any other, such as a named one, is alone."""
     chosen = os.environ.get("LOOSELEAF_HOME")
     is_chosen = bool(chosen) and os.path.realpath(os.path.expanduser(chosen or "")) == os.path.realpath(path)
     is_project = os.path.basename(path) == FOLDER and not is_chosen
-    home = home_path()
-    if not is_project or not os.path.isabs(home) or os.path.realpath(home) == os.path.realpath(path):
-        return ()
-    return (home,)
+    home = os.path.join(os.path.expanduser("~"), FOLDER)
+    return (home,) if is_project and os.path.isabs(home) and not is_home(path) else ()
 
 
 def _may_be_read(where: str, given: str, note: Callable[[str], None], *, is_named: bool) -> bool:
@@ -115,7 +109,7 @@ def _may_be_read(where: str, given: str, note: Callable[[str], None], *, is_name
 
 
 def _name_layer(where: str, taken: set[str]) -> str:
-    if os.path.realpath(where) == os.path.realpath(home_path()):
+    if is_home(where):
         return HOME
     folder = os.path.dirname(where) if os.path.basename(where) == FOLDER else where
     name = re.sub(r"[^\w-]+", "-", os.path.basename(folder)).strip("-") or "layer"
@@ -148,11 +142,18 @@ class Layers(Generic[P]):
         done: list[tuple[str, T]] = []
         for layer in self.found:
             try:
-                done.append((layer.name, read(self.reading(layer))))
+                done.append((layer.name, self._read_layer(layer, read)))
             except (Refused, OSError) as error:
                 self._close_layer(layer)
                 self._note(f"The layer {layer.name} ({layer.path}) could not be read: {error}")
         return done
+
+    def _read_layer(self, layer: Layer, read: Callable[[P], T]) -> T:
+        try:
+            return read(self.reading(layer))
+        except Outdated:  # something was forgotten there meanwhile
+            self._close_layer(layer)
+            return read(self.reading(layer))
 
     def reading(self, layer: Layer) -> P:
         """Return a layer opened for reading: nothing but its views may change."""

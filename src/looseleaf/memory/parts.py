@@ -8,7 +8,7 @@ from functools import cached_property
 from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
 from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.paths import safe_name
-from looseleaf.pages.folder import find, init_if_free, is_memory, settings
+from looseleaf.pages.folder import find, init_if_free, is_home, is_memory, settings
 from looseleaf.place.parts import PlaceParts
 from looseleaf.store import IMPORTS, JOURNAL, TOMBSTONES
 from looseleaf.store.context import Context
@@ -129,10 +129,10 @@ class Parts(PlaceParts):
     @property
     def is_project(self) -> bool:
         """True if this memory may lie over others: a project's `.looseleaf`, or one whose settings name layers."""
-        policy = self.context.policy
-        return policy.layers and (
-            policy.over is not None or os.path.basename(self.context.path) == ".looseleaf"
-        )
+        policy, path = self.context.policy, self.context.path
+        if not policy.layers or policy.over is not None:
+            return policy.layers
+        return os.path.basename(path) == ".looseleaf" and not is_home(path)
 
     def _open_layer(self, layer: Layer, policy: Policy, reads_only: bool) -> Parts:
         opened = Parts(

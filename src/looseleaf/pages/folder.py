@@ -92,6 +92,11 @@ def find() -> str:
     return os.path.join(home, ".looseleaf")
 
 
+def is_home(path: str) -> bool:
+    """True if a folder is the home memory's, `~/.looseleaf`."""
+    return os.path.realpath(path) == os.path.realpath(os.path.join(os.path.expanduser("~"), ".looseleaf"))
+
+
 def _has_journal(log: str) -> bool:
     """True if a folder `log` has a looseleaf journal: other programs may use that name too."""
     for name in ("journal.jsonl", "archive/000001.jsonl"):

@@ -1,4 +1,4 @@
-"""Lines of farther layers in a prompt: shown, and never copied into the log (FORMAT §20).
+"""Lines of farther layers in a prompt: shown, and never copied into the log (FORMAT §19).
 
 A record of the log has a hole for each such line, and names the fact: `home:f_…`. To render the prompt again, each is
 read from its layer. So a line that is forgotten there stands in no other memory.

@@ -10,7 +10,7 @@ import time
 from contextlib import ExitStack
 
 from looseleaf.base.errors import Refused
-from looseleaf.index.protocol import Only
+from looseleaf.index.protocol import Doc, Only
 from looseleaf.index.sqlite import DamagedIndex
 from looseleaf.language.terms import terms as terms_of
 from looseleaf.recall.hits import Hit, HitReader, Recalled, fact_hit, hit_of
@@ -22,13 +22,13 @@ from looseleaf.store.disk import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Fact
     from looseleaf.index.embed import Embedder
-    from looseleaf.index.protocol import Doc, FoundItem, Index
+    from looseleaf.index.protocol import FoundItem, Index
     from looseleaf.language.terms import Word
     from looseleaf.recall import index_sync
     from looseleaf.recall.hits import Indexes
@@ -52,6 +52,9 @@ CANDIDATES = 100
 
 _FEW, _ONE_OF = 30, 50
 """Candidates that are enough among a thousand items; in larger memories, one per so many."""
+
+_OF_EACH = 60
+"""The part of these, in percent, that each of several indexes may give: it is rare that all of them are in one."""
 
 _SPARE = 10
 """Extra items to rank, to replace repeats."""
@@ -284,9 +287,12 @@ class Recall:
         docs: list[Doc] = []
         candidates: set[object] = set()
         cosines: dict[int, float] = {}
+        likely = (
+            self._find_likely(question, sources, terms, max(chosen, question.k)) if not is_of_time else {}
+        )
         for number, source in enumerate(sources):
             index, only = source.index, question.only._replace(hidden=source.hidden)
-            found = index.candidates(terms, only, max(chosen, question.k)) if not is_of_time else []
+            found = likely.get(number, [])
             if when is not None and when.strength >= _SURE:
                 last = min(when.last - _MOMENT, question.now) + (0.0 if is_of_time else _TOLD_LATER)
                 there = {doc.id for doc in found}
@@ -307,6 +313,30 @@ class Recall:
         if question.only != Only() or any(each.hidden for each in sources):
             scored = [each for each in scored if each.id in candidates]
         return scored, {doc.id: doc for doc in docs}, asking.words
+
+    def _find_likely(
+        self, question: Question, sources: Sequence[Source], terms: Mapping[str, int], limit: int
+    ) -> dict[int, list[Doc]]:
+        """Return the items that the question's words choose, of each source: together as many as one would give. Those
+        of several are compared by the rarity of the words that they have."""
+        most = limit if len(sources) == 1 else max(question.k, limit * _OF_EACH // 100)
+        found = {
+            number: source.index.candidates(terms, question.only._replace(hidden=source.hidden), most)
+            for number, source in enumerate(sources)
+        }
+        if sum(map(len, found.values())) <= limit:
+            return found
+        worth = {term: 1.0 / (1.0 + count) ** 0.5 for term, count in terms.items()}
+        ranked = [
+            (-sum(worth[term] for term in worth.keys() & doc.terms.split()), place, number)
+            for number, docs in found.items()
+            for place, doc in enumerate(docs)
+        ]
+        kept = {(number, place) for _, place, number in sorted(ranked)[:limit]}
+        return {
+            number: [doc for place, doc in enumerate(docs) if (number, place) in kept]
+            for number, docs in found.items()
+        }
 
     def _find_time(self, question: Question, sources: Sequence[Source]) -> When | None:
         """Return the time that the question names; for an event, when the memory mentions it."""
@@ -459,8 +489,10 @@ def _cap_times(docs: list[Doc]) -> list[Doc]:
 
 def _renumber(doc: Doc, number: int) -> Doc:
     """Renumber an item of a further index, to tell it apart."""
+    if not number:
+        return doc
     session = None if doc.session is None else doc.session + number * _SECOND
-    return doc._replace(id=doc.id + number * _APART, session=session) if number else doc
+    return Doc(doc.id + number * _APART, doc.terms, session, *doc[3:])
 
 
 def _is_repeat(kind: str, terms: frozenset[str], told: frozenset[str]) -> bool:
