@@ -404,3 +404,59 @@ def test_a_layer_that_was_forgotten_in_meanwhile_is_read_again(layered: Layered)
         assert said(memory) == [("home", "Likes", "tea")]
         assert not any("Lyon" in hit.text for hit in memory.recall("Where do I live, Lyon?"))
         assert memory.notes == []
+
+
+def test_more_layers_than_anyone_means_and_broken_settings_below_are_noted(layered: Layered) -> None:
+    near = layered.project_path()
+    paths = [layered.place / f"layer{number}" for number in range(10)]
+    for path in paths:
+        init(str(path))
+    (paths[0] / "looseleaf.toml").write_text("over = 5\n", encoding="utf-8")
+    empty = layered.place / "empty"
+    empty.mkdir()
+    over = ", ".join(f'"{path}"' for path in (empty, *paths))
+    (near / "looseleaf.toml").write_text(f"over = [{over}]\n", encoding="utf-8")
+    notes: list[str] = []
+    assert len(find_layers(str(near), settings_of(str(near)), notes.append)) == 8
+    assert sum("at most 8" in note for note in notes) == 2
+    assert any("layers under" in note for note in notes)
+    assert any("is not a memory" in note for note in notes)
+
+
+def test_a_layer_whose_journal_is_lost_is_left_out(layered: Layered) -> None:
+    with layered.home() as home:
+        home.record(user="I live in Lyon.")
+    (layered.home_path / "log" / "journal.jsonl").unlink()
+    with layered.project() as memory:
+        assert said(memory) == []
+        assert any("left out" in note for note in memory.notes)
+
+
+def test_what_cannot_go_home_stays_here_with_a_note(
+    layered: Layered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from looseleaf.base.errors import Outdated, Unwritten
+    from looseleaf.memory.layers import Layers
+
+    with layered.project() as memory:
+        memory.record(user="I live in Lyon.")
+        memory.record(assistant="Noted.")
+
+        def refuse(self: object, layer: object) -> None:
+            raise Unwritten("The disk is full.")
+
+        with monkeypatch.context() as changed:
+            changed.setattr(Layers, "writing", refuse)
+            memory.distill()
+        assert said(memory) == [("", "Home", "Lyon")]
+        assert any("stays in this memory" in note for note in memory.notes)
+        tries = 0
+
+        def read_twice(parts: object) -> str:
+            nonlocal tries
+            tries += 1
+            if tries == 1:
+                raise Outdated
+            return "read"
+
+        assert memory.parts.farther(read_twice) == [("home", "read")]

@@ -167,6 +167,8 @@ def test_a_models_line_that_is_private_is_refused_where_git_looks(layered: Layer
         memory.record(user="My daughter has asthma.")
         refused = call(memory, "remember", {"topic": "user", "content": "- Condition: asthma"})
         assert "private (health)" in refused.text
+        refused = call(memory, "memory_state", {"patch": {"goal": "Find a doctor for my daughter"}})
+        assert "private (family, health)" in refused.text
         assert (
             "Remembered" in call(memory, "remember", {"topic": "tests", "content": "- Runner: pytest"}).text
         )

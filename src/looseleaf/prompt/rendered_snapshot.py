@@ -90,7 +90,7 @@ def _snapshot(parts: Needs, budget: int | None, *, quick: bool) -> Snapshot:
         )
     if not quick or parts.counter is not None:
         parts.notebook.catch_up()  # reads all pages first
-        return _make_snapshot(parts, budget, parts.conversation.counter(None))
+        return _make_snapshot(parts, budget, parts.conversation.counter(None))[0]
     seen_ns = time.time_ns()
     kept = _read_kept(parts, budget)
     if kept is not None:
@@ -100,16 +100,12 @@ def _snapshot(parts: Needs, budget: int | None, *, quick: bool) -> Snapshot:
     from looseleaf.models.tokens import estimate
 
     key = _cache_key(parts, budget)
-    made, lines = _render_snapshot(parts, budget, lambda texts: [estimate(text) for text in texts])
+    made, lines = _make_snapshot(parts, budget, lambda texts: [estimate(text) for text in texts])
     _keep_snapshot(parts, budget, made, lines, key, seen_ns)
     return made
 
 
-def _make_snapshot(parts: Needs, budget: int | None, count: Count) -> Snapshot:
-    return _render_snapshot(parts, budget, count)[0]
-
-
-def _render_snapshot(parts: Needs, budget: int | None, count: Count) -> tuple[Snapshot, Lines]:
+def _make_snapshot(parts: Needs, budget: int | None, count: Count) -> tuple[Snapshot, Lines]:
     """Return a snapshot, and the lines in it that are of farther layers."""
     from looseleaf.prompt.fit import fit
     from looseleaf.prompt.snapshot import SlotReader

@@ -7,6 +7,7 @@ done. To forget is only a proposal in review.
 
 from __future__ import annotations
 
+import json
 import re
 import time
 
@@ -125,12 +126,27 @@ def _text_of(fact: Fact) -> str:
 # --- the working state -------------------------------------------------------------------
 
 
+def _refuse_private(memory: Memory, patch: Mapping[str, Any]) -> None:
+    """Refuse private words, if git tracks the state."""
+    if not memory.parts.is_project:
+        return
+    from looseleaf.language.private_kinds import private_kinds
+
+    kinds = private_kinds(json.dumps(patch, ensure_ascii=False))
+    if kinds and memory.parts.is_tracked():
+        raise Refused(
+            f"{STATE} was not changed: this is private ({', '.join(sorted(kinds))}), and git tracks the folder. Say it "
+            "without that."
+        )
+
+
 def revise(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     patch: Mapping[str, Any] = arguments["patch"]
     if not patch:
         raise Invalid(
             f"{STATE} was not changed: the patch is empty. Give goal, now, tasks_open, tasks_done or decisions_recent."
         )
+    _refuse_private(memory, patch)
     spoken = memory.parts.spoken()
     for name in ("goal", "now"):
         text = str(patch.get(name) or "")
