@@ -40,6 +40,8 @@ def test_each_fact_and_hit_says_whose_it_is(run_in: Run) -> None:
     assert "Lyon" in out
     _, out, _ = run_in("why", "Lyon")
     assert "home" in out
+    _, out, _ = run_in()
+    assert "over     home: " in out
 
 
 def test_a_person_decides_with_here_and_home(run_in: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -460,3 +461,33 @@ def test_what_cannot_go_home_stays_here_with_a_note(
             return "read"
 
         assert memory.parts.farther(read_twice) == [("home", "read")]
+
+
+def test_a_crash_between_home_and_here_sends_it_once(
+    layered: Layered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from looseleaf.place.placer import Placer
+
+    with layered.project() as memory:
+        memory.record(user="I live in Lyon. We use pytest here.")
+        memory.record(assistant="Noted.")
+        placer, apply = memory.parts.placer, Placer.apply
+
+        def fail_here(self: Placer, *given: Any, **named: Any) -> list[str]:
+            if self is placer:
+                raise KeyboardInterrupt
+            return apply(self, *given, **named)
+
+        with monkeypatch.context() as changed:
+            changed.setattr(Placer, "apply", fail_here)
+            with pytest.raises(KeyboardInterrupt):
+                memory.distill()
+        assert said(memory) == [("home", "Home", "Lyon")]  # it was sent, and is not placed here yet
+    with layered.project() as memory:
+        memory.distill()
+        assert set(said(memory)) == {("home", "Home", "Lyon"), ("", "Test runner", "pytest")}
+    journal = (layered.home_path / "log" / "journal.jsonl").read_text("utf-8")
+    assert journal.count('"kind":"placed"') == 1
+    with layered.home() as home:
+        assert home.facts()[0].said_at is None
+        assert home.check() == []

@@ -147,8 +147,9 @@ class HomeSender:
 
     @staticmethod
     def _sentence_of(found: tuple[int, Proposal, Witness]) -> str:
-        """Return the sentence that says a fact: the whole of it, as what stands around a quote may deny it."""
+        """Return the sentence that says a fact: what stands around a quote belongs to it. A quote of several sentences
+        is returned as it is: it was found to say the fact."""
         _, proposal, witness = found
         quote = spelled(proposal.quote)
-        own = [each for each in sentences(witness.text) if quote in spelled(each)]
-        return " ".join((own[0] if own else witness.text).split())
+        own = next((each for each in sentences(witness.text) if quote in spelled(each)), proposal.quote)
+        return " ".join(own.split())

@@ -296,6 +296,9 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
     }
+    layers = memory.parts.layers
+    if layers is not None:
+        found["layers"] = [{"name": layer.name, "path": layer.path} for layer in layers.found]
     return found | {"next": _next_step(found)}
 
 
@@ -347,6 +350,8 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"  session  {plain(found['agent'])} has said nothing yet"
     if found["others"]:
         yield f"  others   {plain(', '.join(found['others']))}"
+    if "layers" in found:
+        yield f"  over     {plain(', '.join(layer['name'] + ': ' + layer['path'] for layer in found['layers']))}"
     waiting = f"{found['waiting']:,}" if found["waiting"] else "nothing"
     yield f"  review   {waiting} waiting for your yes"
     if found["unexplained"]:
