@@ -53,7 +53,7 @@ CANDIDATES = 100
 _FEW, _ONE_OF = 30, 50
 """Candidates that are enough among a thousand items; in larger memories, one per so many."""
 
-_OF_EACH = 60
+_OF_EACH = 55
 """The part of these, in percent, that each of several indexes may give: it is rare that all of them are in one."""
 
 _SPARE = 10
