@@ -491,3 +491,17 @@ def test_a_crash_between_home_and_here_sends_it_once(
     with layered.home() as home:
         assert home.facts()[0].said_at is None
         assert home.check() == []
+
+
+def test_an_edit_by_hand_at_home_is_noted_and_counts_after_distilling(layered: Layered) -> None:
+    with layered.home() as home:
+        home.remember("I live in Lyon.")
+    page = layered.home_path / "USER.md"
+    page.write_text(page.read_text("utf-8") + "- Likes: tea\n", encoding="utf-8")
+    before = bytes_of(layered.home_path)
+    with layered.project() as memory:
+        assert said(memory) == [("home", "Home", "Lyon")]
+        assert any("USER.md was changed by hand" in note for note in memory.notes)
+        assert bytes_of(layered.home_path) == before
+        memory.distill()
+        assert said(memory) == [("home", "Home", "Lyon"), ("home", "Likes", "tea")]

@@ -246,6 +246,7 @@ class Memory:
         if author is not None:
             raise Invalid("An author goes with a text. Give the text, or leave the author out.")
         self.parts.pages.absorb.know(recovers=True)  # also journals what the log has lost
+        self.parts.absorb_home()
         return making.distill(topic, own)
 
     # --- asking ----------------------------------------------------------------------------

@@ -163,6 +163,15 @@ class Parts(PlaceParts):
         layers = self.layers
         return layers.writing(layers.home) if layers is not None and layers.home is not None else None
 
+    def absorb_home(self) -> None:
+        """Journal what people changed in the folder of the home memory under this one."""
+        try:
+            home = self.home()
+            if home is not None:
+                home.pages.absorb()
+        except Refused as refused:
+            self.note(str(refused))
+
     @cached_property
     def _is_tracked(self) -> bool:
         from looseleaf.place.tracked import is_tracked

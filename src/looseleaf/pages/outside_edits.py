@@ -434,6 +434,7 @@ class OutsideEdits:
             self._files, self._likely = None, {}
             self.know(recovers=True)
             if self._store.reads_only:
+                self._tell_unread()
                 return []
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
@@ -461,6 +462,20 @@ class OutsideEdits:
             if self.held or self.unread:
                 self._note_held()
             return edits
+
+    def _tell_unread(self) -> None:
+        """Note the top pages that a person changed since, where nothing can be journaled."""
+        new = [stat.path for stat in page_files(self._store, ("",)) if not self.heads.has_seen(stat)]
+        changed = [path for path in new if self._find_hash(path) != self.heads.get(path).sha256]
+        if changed:
+            self._note(
+                f"{', '.join(changed)} was changed by hand. It counts once that memory is opened, or `looseleaf "
+                "distill` runs here."
+            )
+
+    def _find_hash(self, path: str) -> str | None:
+        document = self._store.get(path, self._policy.page_bytes)
+        return document.sha256 if document is not None else None
 
     def read_again(self) -> None:
         """Read the heads again after a repair, which moves records; what was proven of the pages stays so."""
