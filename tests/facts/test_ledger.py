@@ -191,6 +191,7 @@ class AnySequence(RuleBasedStateMachine):
         marks = [at for at, line in enumerate(lines) if line in REGIONS]
         if marks:
             del lines[data.draw(st.sampled_from(marks))]
+        if marks and any(line.strip() for line in lines):  # a page without words is held, and not edited
             self.save_outside(path, lines)
 
     @rule(path=st.sampled_from(PAGES), to=st.sampled_from(PAGES))
