@@ -43,6 +43,7 @@ ABOUT = {
     "locomo": "Finding the right turn in long conversations (LoCoMo)",
     "bearing": "What a hook adds to prompts: the right thing, or nothing",
     "recall": "What finding costs, against a bare FTS5 table",
+    "layers": "What a home memory under the project's costs, against one memory with the same content",
     "vectors": "Finding by meaning, against a numpy product",
     "hook": "What a hook of a coding agent costs, against starting Python",
     "server": "What a client waits for when it starts the MCP server, against starting Python",

@@ -632,7 +632,7 @@ def sweep(place: Path, wanted: int, until: str = "") -> list[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_crash_at_any_moment_leaves_every_fact_on_a_page_and_the_next_tidying_ends_it(place: Path) -> None:
-    assert sweep(place, 5) == []
+    assert sweep(place, 6) == []
 
 
 @pytest.mark.long
