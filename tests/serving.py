@@ -119,16 +119,16 @@ def serving(
         port = sock.getsockname()[1]
         gate = http.app(server(keeper), TOKEN, http.allowed_hosts(port, None, origins))
         runner = http.runner(gate if told is None else _telling(gate, told))
-        thread = threading.Thread(target=runner.run, kwargs={"sockets": [sock]})
+        thread = threading.Thread(target=runner.run, kwargs={"sockets": [sock]}, daemon=True)
         thread.start()
         try:
             yield Served(folder, port)
         finally:
             runner.should_exit = True
             thread.join(_PATIENCE)
-            if thread.is_alive():  # whoever asks twice does not wait for connections
+            if thread.is_alive():  # asked twice, it does not wait for connections
                 runner.force_exit = True
-                thread.join()
+                thread.join(_PATIENCE)  # that it ends is tested with a process of its own
 
 
 def _telling(app: Any, told: Told) -> Any:
