@@ -1,4 +1,4 @@
-"""Private kinds: whether a sentence tells of somebody's health, family, address or money.
+"""Private kinds: whether a sentence tells of a person's health, family, address or money.
 
 Such lines do not belong in a folder that others read. A sentence is private if it has a word of one of these kinds and
 speaks of a person: of the writer, or of a relative. So a table of patients, or the price of a server, is not private.
