@@ -54,10 +54,8 @@ class PageVerbs(Verbs):
 
     def read(self, path: str) -> Page:
         """Return a page as it is now; `home:USER.md` is a page of the layer `home`."""
-        layer, place = self._parts.split_place(path)
-        if layer is None or self._parts.layers is None:
-            return self._parts.pages.page(path)
-        return self._parts.layers.reading(layer).pages.page(place)
+        parts, place = self._parts.at_place(path)
+        return parts.pages.page(place)
 
     def list(self) -> List[str]:
         """Return the paths of all pages."""
@@ -144,13 +142,10 @@ class HistoryVerbs(Verbs):
     def fact(self, name: str) -> list[Fact]:
         """Return every value that the fact's slot ever had, oldest first."""
         fact = self._parts.find_fact(name) if self._parts.layers is not None else None
-        layer = (
-            self._parts.layers.named(fact.layer or "") if fact is not None and self._parts.layers else None
-        )
-        if fact is None or layer is None or self._parts.layers is None:
+        if fact is None or fact.layer is None:
             return self._parts.notebook.history(name)
-        found = self._parts.layers.reading(layer).notebook.history(fact.id or name)
-        return [each.but(layer=layer.name) for each in found]
+        found = self._parts.of_layer(fact.layer).notebook.history(fact.id or name)
+        return [each.but(layer=fact.layer) for each in found]
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Undo the last edit (of a page) not yet undone. Return it, and the receipt of the undo."""
@@ -422,10 +417,7 @@ class ExplainVerbs(Verbs):
         """Return the words that a fact, or the one of an id, rests on, from the log."""
         check_type("fact", fact, (str, Fact), "a fact or its id")
         found = self._parts.find_fact(fact) if isinstance(fact, str) else fact
-        layers = self._parts.layers
-        layer = layers.named(found.layer or "") if layers is not None else None
-        parts = layers.reading(layer) if layers is not None and layer is not None else self._parts
-        return parts.notebook.sources(found)
+        return self._parts.of_layer(found.layer).notebook.sources(found)
 
     def receipts(self, last: int = 20, *, turn: str | None = None) -> list[Written]:
         """Return the last writes, newest first; or those of a turn (`last`: the last one), oldest first."""

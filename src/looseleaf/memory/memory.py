@@ -288,11 +288,9 @@ class Memory:
         """Open the source of a hit, by its `where`: the turn, the page, the entry."""
         from looseleaf.recall.open_hit import Opened, open_hit
 
-        layer, place = self.parts.split_place(where)
-        if layer is None or self.parts.layers is None:
-            return open_hit(self.parts, where)
-        opened = open_hit(self.parts.layers.reading(layer), place)
-        return Opened(where, opened.kind, opened.text)
+        parts, place = self.parts.at_place(where)
+        opened = open_hit(parts, place)
+        return opened if parts is self.parts else Opened(where, opened.kind, opened.text)
 
     def facts(
         self,

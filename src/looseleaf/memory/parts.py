@@ -199,6 +199,16 @@ class Parts(PlaceParts):
         """Split `home:USER.md:5` into the layer and the place in it; None: this memory."""
         return self.layers.split(name) if self.layers is not None and is_text(name) else (None, name)
 
+    def at_place(self, name: str) -> tuple[Parts, str]:
+        """Return the memory that a place is in, to be read, and the place there."""
+        layer, place = self.split_place(name)
+        return self.of_layer(layer.name if layer is not None else None), place
+
+    def of_layer(self, name: str | None) -> Parts:
+        """Return the memory of a layer, to be read; without a name, this one."""
+        layer = self.layers.named(name) if name and self.layers is not None else None
+        return self.layers.reading(layer) if layer is not None and self.layers is not None else self
+
     @cached_property
     def conversation(self) -> Conversation:
         from looseleaf.window.conversation import Conversation
