@@ -292,3 +292,11 @@ def test_any_other_address_is_refused_and_not_repeated() -> None:
             "javascript://secret",
         ],
     )
+
+
+@pytest.mark.parametrize(
+    ("over", "named"), [(["~/.looseleaf", ""], "not ''"), (["~/.looseleaf", 5], "not 5")]
+)
+def test_a_list_names_the_part_of_it_that_is_wrong(over: list[object], named: str) -> None:
+    with pytest.raises(Refused, match=re.escape(named)):
+        policy_from({"over": over})

@@ -75,9 +75,13 @@ def test_each_stream_that_loses_its_last_records_is_told_with_their_number(
     file = file_of(tmp_path, stream)
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-7]))
     (said,) = told(tmp_path, stream)
-    assert said.startswith(f"{stream_files(stream)[0]} went back: 7 records are missing, recorded between ")
+    assert said.startswith(
+        f"{stream_files(stream)[0]} is older than before: 7 records are missing, recorded between "
+    )
     (problem,) = errors(tmp_path)
-    assert problem.startswith(f"{stream_files(stream)[0]}: this log went back: 7 records are missing")
+    assert problem.startswith(
+        f"{stream_files(stream)[0]}: this log is older than before: 7 records are missing"
+    )
 
 
 def test_a_log_that_is_deleted_is_told_though_nothing_of_it_is_there(tmp_path: Path) -> None:
@@ -136,7 +140,7 @@ def test_what_was_remembered_before_a_forgetting_is_no_loss_when_older_views_are
     for name, kept in (("log", "log"), ("views", "newer")):  # but that the log went back is told
         shutil.rmtree(place / f"memory/{name}")
         shutil.copytree(place / kept, place / f"memory/{name}")
-    assert any("went back" in each for each in errors(place / "memory"))
+    assert any("is older than before" in each for each in errors(place / "memory"))
 
 
 def test_another_text_of_the_same_length_is_found_by_check(tmp_path: Path) -> None:
@@ -169,7 +173,9 @@ def sealed(folder: Path) -> Path:
 def test_a_missing_sealed_segment_is_told_as_such(tmp_path: Path, number: int) -> None:
     (sealed(tmp_path) / f"00000{number}.jsonl").unlink()
     (said,) = told(tmp_path)
-    assert said.startswith("Segments are missing in log/traces/main/archive") or "went back" in said
+    assert (
+        said.startswith("Segments are missing in log/traces/main/archive") or "is older than before" in said
+    )
     assert any("missing" in each for each in errors(tmp_path))
     with FileStore(tmp_path) as store:
         store.repair()
@@ -178,8 +184,8 @@ def test_a_missing_sealed_segment_is_told_as_such(tmp_path: Path, number: int) -
 
 def test_an_archive_that_is_gone_with_its_seals_is_told(tmp_path: Path) -> None:
     shutil.rmtree(sealed(tmp_path))
-    assert "log/traces/main/raw_traces.jsonl went back: records are missing" in told(tmp_path)[0]
-    assert any("went back" in each for each in errors(tmp_path))
+    assert "log/traces/main/raw_traces.jsonl is older than before: records are missing" in told(tmp_path)[0]
+    assert any("is older than before" in each for each in errors(tmp_path))
 
 
 # --- what is not told --------------------------------------------------------------------

@@ -30,7 +30,7 @@ from looseleaf.store.files import FileStore
 from looseleaf.store.streams import Streams, stream_files
 from tables import check_rows
 from traced import carry_out, count_calls, sites
-from workload import STEPS, TINY, TRACES, Step, Work, edit_of, judge, trace
+from workload import STEPS, TINY, TRACES, Step, Work, edit_of, judge, make_folder, placed, trace
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR)
 TOLD_KINDS = ("Refused", "Unwritten", "Unreadable")
@@ -70,7 +70,7 @@ class Sweep:
     def _run_once(self, place: Path, at: int) -> bool:
         """Whether the fault hit any step."""
         memory = place / "memory"
-        memory.mkdir()
+        make_folder(memory)
         disk = FaultyDisk(exchange=self.exchange)
         told: list[dict[str, Any]] = []
         work = Work(lambda: self.open_store(str(memory), disk), told.append, patient=True)
@@ -157,7 +157,7 @@ def paths_of(told: list[dict[str, Any]]) -> list[str]:
         if "folder" in line:
             found += [f"{line['folder']}/{name}" for name in line["files"]]
         found += [f"log/bodies/{digest}" for digest in line.get("bodies", ())]
-    return found
+    return [placed(path) for path in found]
 
 
 def test_a_disk_that_works_leaves_no_doubt(place: Path) -> None:
@@ -402,7 +402,8 @@ def limit_of_file_size(size: int) -> Iterator[Callable[[], None]]:
 
 def test_files_that_may_not_grow_harm_nothing(place: Path) -> None:
     def check(size: int) -> None:
-        folder = Path(mkdtemp(dir=place))
+        folder = Path(mkdtemp(dir=place), "memory")
+        make_folder(folder)
         with limit_of_file_size(size) as lift:
             assert work_without_room(folder, lift) > 0
 
@@ -429,7 +430,7 @@ def test_a_full_disk_harms_nothing(tmp_path: Path) -> None:
 
 def fill_and_work(disk: Path, room: int) -> int:
     memory, filler = disk / "memory", disk / "filler"
-    memory.mkdir()
+    make_folder(memory)
     free = os.statvfs(disk)
     filler.write_bytes(b"x" * (free.f_bavail * free.f_frsize - room))
     try:

@@ -15,7 +15,8 @@ import pytest
 from actors import STREAM, Actor, Share, write_on_share
 from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.store.disk import NETWORK_TYPES, Disk, mount_type
-from looseleaf.store.files import WRITER, FileStore
+from looseleaf.store.files import FileStore
+from looseleaf.store.share import WRITER
 from tables import check_rows
 
 if TYPE_CHECKING:

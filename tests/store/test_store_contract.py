@@ -184,6 +184,7 @@ def test_each_file_has_the_name_that_the_format_gives_it(tmp_path: Path) -> None
         "log/entries/tea/e1/summary.json",
         "log/journal.jsonl",
         "log/lock",
+        "log/machine",
         "log/prompts/archive/main/000001.jsonl",
         "log/prompts/archive/main/000002.jsonl",
         "log/prompts/archive/main/SHA256SUMS",
@@ -958,7 +959,7 @@ def test_a_stray_file_among_the_bodies_is_left_alone(tmp_path: Path) -> None:
 @pytest.fixture
 def remembering(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it is in use; sweeps through faults switch it off (tests/workload.py)."""
-    monkeypatch.setattr(segments, "_RACY_NS", 100_000_000)
+    monkeypatch.setattr(segments, "RACY_NS", 100_000_000)
 
 
 class ListedDisk(Disk):

@@ -158,7 +158,7 @@ class Turn:
 
 @frozen
 class Session:
-    """One sitting of one agent."""
+    """One sitting of one agent. `machine`: where it was, if not on this one."""
 
     session_id: str
     first_ts: float
@@ -166,9 +166,13 @@ class Session:
     turns: int
     traces: int
     opening: str
+    machine: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return members_of(self)
+        found = members_of(self)
+        if not self.machine:
+            del found["machine"]
+        return found
 
 
 @frozen

@@ -57,6 +57,15 @@ class Policy:
     """The memories that this one lies over, nearest first: paths, from its own folder on. None: `~/.looseleaf` under a
     project's `.looseleaf`, and none under any other."""
 
+    trust_over: tuple[str, ...] | None = None
+    """Only in the home memory's settings: folders whose memories may lie under a project's, also if a settings file
+    that git tracks names them. Others may have written that one."""
+
+    # --- other copies ----------------------------------------------------------------
+    sync: str | None = None
+    """What `looseleaf sync` syncs with, if no place is named: a folder (from the memory's own on), a git remote, or
+    an rsync target."""
+
     # --- the state -------------------------------------------------------------------
     state_tokens: int = 750
     """The state is in every prompt: past this, settled items move to pages. It fits some ten decisions and twenty
@@ -370,6 +379,8 @@ _OTHERWISE = {
     **dict.fromkeys(("price_input", "price_cached", "price_output"), "what the table of prices says"),
     "base_url": "the provider's own",
     "over": "the home memory under a project's",
+    "sync": "no place",
+    "trust_over": "none",
 }
 """The effect of leaving out a setting without a default. For the others the model decides."""
 _LIKENESS = 0.7
@@ -429,8 +440,13 @@ def _check_setting(where: str, name: str, value: Any) -> Any:
     if type(value) is not wanted and not (wanted is float and type(value) is int):
         raise _setting_error(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
     if wanted is list:
-        if not all(type(each) is str and each.strip() and each.isprintable() for each in value):
-            raise _setting_error(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
+        wrong = [
+            each for each in value if type(each) is not str or not each.strip() or not each.isprintable()
+        ]
+        if wrong:
+            raise _setting_error(
+                where, name, f"must be {_KINDS[wanted]}, each a text with words in it, not {wrong[0]!r}"
+            )
         return tuple(value)
     if wanted in (str, bool):
         return _check_text(where, name, value)

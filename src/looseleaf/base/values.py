@@ -138,11 +138,13 @@ def are_texts(value: object) -> bool:
 
 
 @frozen
-class Edit:
+class Edit(Replaceable):
     """One change of one page, as in the journal. `base` or `new` is None if there was, or is, no page.
 
     `whole`: the hunks make the page from nothing, because the text of `base` could not be rebuilt. `facts` holds more
-    about facts in the added lines than the page does; `ended` lists facts that are no longer true.
+    about facts in the added lines than the page does; `ended` lists facts that are no longer true. `merge`: it takes in
+    what other machines wrote (FORMAT §20.3). `cut`: the forgetting that changed it; its lines have other numbers since.
+    `summary`: whose the summary is that it puts on the page, if that does not follow from the rest.
     """
 
     id: str
@@ -158,6 +160,9 @@ class Edit:
     whole: bool = False
     facts: tuple[Record, ...] = ()
     ended: tuple[Ended, ...] = ()
+    merge: Record | None = None
+    cut: str | None = None
+    summary: str | None = None
 
     @property
     def added(self) -> int:
@@ -200,6 +205,8 @@ class Fact(Replaceable):
     """When it was last repeated."""
     order: float | None = None
     """Its place in the order of what was said, in epoch seconds, where its time does not give it (FORMAT §13.12)."""
+    decided_at: float | None = None
+    """When a person last decided on it: its score, a pin, its level."""
     layer: str | None = None
     """The farther memory that it was read from; None: the memory itself."""
 

@@ -11,6 +11,8 @@ from looseleaf.base.paths import path_fault
 from looseleaf.base.values import START, Position
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import LABELS, trace_text
+from looseleaf.store.machines import log_of
+from looseleaf.store.machines import stream_of as stream_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,11 +80,16 @@ _ONE_TEXT = 4000
 
 @frozen
 class Entry:
-    """An entry: its reference `<topic>/<id>` and its two JSON files."""
+    """An entry: its reference `<topic>/<id>` and its two JSON files. `machine`: whose log it is in; "" for this one."""
 
     reference: str
     meta: dict[str, Any]
     summary: dict[str, Any]
+    machine: str = ""
+
+    @property
+    def folder(self) -> str:
+        return f"{folder_on(self.machine)}/{self.reference}"
 
 
 def summary_json(distilled: Distilled) -> bytes:
@@ -167,19 +174,35 @@ def runs_of(items: Sequence[EntrySpan]) -> list[list[Any]]:
 
 
 def read_entry(store: Store, name: str) -> Entry:
-    """Read an entry by its id or `<topic>/<id>`."""
+    """Read an entry by its id or `<topic>/<id>`, wherever it was made."""
     check_text("name", name, required=True)
-    topic, _, entry_id = name.rpartition("/")
-    topics = (topic,) if topic else store.folders(FOLDER)
-    for topic in topics if path_fault(f"{FOLDER}/{name}") is None else ():
-        folder = f"{FOLDER}/{topic}/{entry_id}"
-        meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
-        if meta is not None and summary is not None:
-            parsed = _parse_object(folder, meta.data), _parse_object(folder, summary.data)
-            return _entry_of(folder, f"{topic}/{entry_id}", *parsed)
+    found = _entry_on(store, "", name) or next(
+        filter(None, (_entry_on(store, machine, name) for machine in store.machines())), None
+    )
+    if found is not None:
+        return found
     raise NotFound(
         f"Nothing was shown: there is no entry, turn or trace {name}. `looseleaf expand` lists the entries."
     )
+
+
+def folder_on(machine: str) -> str:
+    """Return the folder of a machine's entries."""
+    return f"{log_of(machine)}/entries" if machine else FOLDER
+
+
+def _entry_on(store: Store, machine: str, name: str) -> Entry | None:
+    """Read an entry in the log of a machine."""
+    entries = folder_on(machine)
+    topic, _, entry_id = name.rpartition("/")
+    topics = (topic,) if topic else store.folders(entries)
+    for topic in topics if path_fault(f"{FOLDER}/{name}") is None else ():
+        folder = f"{entries}/{topic}/{entry_id}"
+        meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
+        if meta is not None and summary is not None:
+            parsed = _parse_object(folder, meta.data), _parse_object(folder, summary.data)
+            return _entry_of(folder, f"{topic}/{entry_id}", *parsed, machine)
+    return None
 
 
 def entries_in(store: Store) -> Iterator[str]:
@@ -189,13 +212,15 @@ def entries_in(store: Store) -> Iterator[str]:
             yield f"{topic}/{entry_id}"
 
 
-def _entry_of(folder: str, reference: str, meta: dict[str, Any], summary: dict[str, Any]) -> Entry:
+def _entry_of(
+    folder: str, reference: str, meta: dict[str, Any], summary: dict[str, Any], machine: str
+) -> Entry:
     """Return the entry, converted if its format is older; the files stay as they are."""
     schemas = meta.get("schema"), summary.get("schema")
     if schemas == (META, SUMMARY):
-        return Entry(reference, meta, summary)
+        return Entry(reference, meta, summary, machine)
     if schemas == ("entry.v0", "entry_summary.v0"):
-        return Entry(reference, *entry_from_v0(reference, meta, summary))
+        return Entry(reference, *entry_from_v0(reference, meta, summary), machine)
     raise _unreadable(
         folder, f"its format is {schemas[0]!r} and {schemas[1]!r}, and this looseleaf knows {META}"
     )
@@ -218,6 +243,8 @@ def _unreadable(folder: str, why: str) -> Unreadable:
 def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
     """Yield the traces an entry was made of, whole, from the log."""
     stream = stream_of(str(entry.meta.get("agent")))
+    if entry.machine:
+        stream = stream_on(entry.machine, stream)
     try:
         runs = [(Position(int(run[0]), int(run[1])), *run[2:4]) for run in entry.meta["traces"]]
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -237,10 +264,10 @@ def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
             line = next(lines, None)
 
 
-def spots_of(store: Store, agent: str, wanted: set[str]) -> list[tuple[Trace, EntrySpan]]:
-    """Return the traces with these ids in an agent's log and their places, oldest first."""
+def spots_of(store: Store, stream: str, wanted: set[str]) -> list[tuple[Trace, EntrySpan]]:
+    """Return the traces with these ids in a stream of talk and their places, oldest first."""
     found: list[tuple[Trace, EntrySpan]] = []
-    for line in store.read_back(stream_of(agent)):
+    for line in store.read_back(stream):
         trace = Trace.from_record(line.record)
         if trace is not None and trace.id in wanted:
             found.append((trace, EntrySpan(trace.id, line.position, line.end)))

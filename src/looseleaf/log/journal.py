@@ -49,6 +49,9 @@ GONE, FOUND = "gone", "found"
 COPY = "copy"
 """The kind of a record that says of which page a file is a copy, or (null) that this is settled (FORMAT §2.6)."""
 
+MERGED = "merged"
+"""The kind of a record of what other machines know of facts (FORMAT §20.4)."""
+
 TRACES = "traces/"
 
 OBEYED = "the user said to forget it"
@@ -179,6 +182,13 @@ def make_edit(
     return Edit(id, ts, path, author, reason, *text, undoes, whole, facts, ended)
 
 
+def summary_author(edit: Edit) -> str:
+    """Return whose the summary is that an edit puts on a page. What is known of facts comes with the program's."""
+    if edit.summary is not None:
+        return edit.summary
+    return PROGRAM if edit.facts and not edit.author.startswith(AGENT) else edit.author
+
+
 def record_of(edit: Edit) -> Record:
     record: Record = {"schema": SCHEMA, "id": edit.id, "ts": edit.ts, "kind": "edit"}
     record |= {name: getattr(edit, name) for name in ("path", "author", "reason", "base", "new")}
@@ -193,6 +203,12 @@ def record_of(edit: Edit) -> Record:
         record["facts"] = list(edit.facts)
     if edit.ended:
         record["ended"] = [list(each) for each in edit.ended]
+    if edit.merge is not None:
+        record["merge"] = edit.merge
+    if edit.cut is not None:
+        record["cut"] = edit.cut
+    if edit.summary is not None:
+        record["summary"] = edit.summary
     return record
 
 
@@ -217,6 +233,9 @@ def edit_of(record: Record) -> Edit | None:
             ended=tuple(
                 (str(fact), str(when), _text_or_none(by)) for fact, when, by in record.get("ended", ())
             ),
+            merge=merge if isinstance(merge := record.get("merge"), dict) else None,
+            cut=_text_or_none(record.get("cut")),
+            summary=_text_or_none(record.get("summary")),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
@@ -303,16 +322,26 @@ def is_first_sight(author: object, base: object) -> bool:
 
 
 def find_undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
-    """Return the edit that "undo" means: the newest that neither is an undo nor was undone, and is no first sight.
+    """Return the edit that "undo" means: the newest that neither is an undo nor was undone, is no first sight, and is
+    not what other machines wrote.
 
-    Also whether its page is again what that edit made of it; if not, a record in between is missing.
+    Also whether its page is again what that edit made of it, but for what other machines wrote, or the edits since
+    follow each other; if not, a record in between is missing.
     """
     undone: set[str] = set()
     heads: dict[str, str | None] = {}
+    bases: dict[str, str | None] = {}
+    torn: set[str] = set()
     for edit in newest_first:
         heads.setdefault(edit.path, edit.new)
+        if bases.get(edit.path, edit.new) != edit.new:
+            torn.add(edit.path)
+        bases[edit.path] = edit.base
         if edit.undoes is not None:
             undone.add(edit.undoes)
+        elif edit.merge is not None:
+            if heads[edit.path] == edit.new:
+                heads[edit.path] = edit.base
         elif edit.id not in undone and not is_first_sight(edit.author, edit.base):
-            return edit, heads[edit.path] == edit.new
+            return edit, edit.path not in torn or heads[edit.path] == edit.new
     return None, True

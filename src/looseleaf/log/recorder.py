@@ -16,7 +16,7 @@ from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT, Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.base.paths import name_fault, safe_name
-from looseleaf.base.values import NOT_GIVEN, START, Position, sha256
+from looseleaf.base.values import NOT_GIVEN, START, Position
 from looseleaf.log.turns import LIVE, RESERVED, TurnTally, traces_back, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.disk import Threads
@@ -233,23 +233,6 @@ IMPORTED = "import"
 """The source event of imported talk."""
 
 
-_MACHINES = 20
-"""Machines that the view names, at most: the latest."""
-
-
-def machine_name(key: bytes) -> str:
-    """Return the name of this machine in a memory: a hash under its key, which says nothing elsewhere. Empty: not
-    known."""
-    found = os.uname().nodename.encode() if os.uname().sysname == "Darwin" else b""
-    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
-        try:
-            with open(path, "rb") as file:
-                found = found or file.read(_KEY_BYTES).strip()
-        except OSError:
-            continue
-    return sha256(key + found)[:12] if found else ""
-
-
 _TRACES = "log/traces"
 
 
@@ -262,12 +245,10 @@ def view_of(agent: str) -> str:
     return f"views/agents/{agent}/turns.json"
 
 
-def encode_view(
-    tally: TurnTally, position: Position, last: object, machines: Mapping[str, float] | None = None
-) -> bytes:
-    """Encode what the next trace's turn follows from, up to the last one, its place and id; and who wrote."""
+def encode_view(tally: TurnTally, position: Position, last: object) -> bytes:
+    """Encode what the next trace's turn follows from, up to the last one, its place and id."""
     view: Record = {"position": list(position), "last": last, "tally": tally.to_dict()}
-    return records.encode({"schema": SCHEMA} | view | {"machines": dict(machines or {})})
+    return records.encode({"schema": SCHEMA} | view)
 
 
 class Batch:
@@ -350,7 +331,6 @@ class Recorder:
         self._position: Position = START
         self._last: object = None
         self._unsaved = 0
-        self._machines: dict[str, float] = {}
         self._elsewhere: str | None = None
         self.spares = 0
         """Traces that a process in a hurry may leave for the next to read."""
@@ -475,7 +455,6 @@ class Recorder:
                 self.tally = TurnTally.from_dict(raw["tally"])
                 self._position, self._last = Position(*map(int, raw["position"])), raw["last"]
                 self.tally.highest = self.tally.highest or str(self._last)
-                self._machines = {str(name): float(ts) for name, ts in raw.get("machines", {}).items()}
         except (Refused, KeyError, TypeError, ValueError, AttributeError):
             self._forget()  # an unreadable view is rebuilt
 
@@ -484,19 +463,10 @@ class Recorder:
             if self._unsaved >= _SAVE_EVERY or (now and self._unsaved > self.spares):
                 self._unsaved = 0
                 try:
-                    data = encode_view(self.tally, self._position, self._last, self._add_machine())
+                    data = encode_view(self.tally, self._position, self._last)
                     self._store.view(self._view, data, of=self._edition)
                 except Refused:
                     pass  # only a cache
-
-    def _add_machine(self) -> dict[str, float]:
-        """Return when each machine last recorded, with this one now: `doctor` looks for others."""
-        name = machine_name(self._key) if self._key is not None else ""  # without it, this one only read
-        if name:
-            self._machines[name] = clock.now()
-        last = sorted(self._machines, key=self._machines.__getitem__)[-_MACHINES:]
-        self._machines = {each: self._machines[each] for each in last}
-        return self._machines
 
     def _last_known(self) -> str:
         """Return the highest id of this log, or of another agent's as it was when this recorder began."""

@@ -358,8 +358,8 @@ def last_turns(store: Store, stream: str, count: int | None, session: str | None
     return turns if count is None else turns[max(0, len(turns) - count) :]
 
 
-def sessions(store: Store, stream: str, count: int) -> list[Session]:
-    """Return the last `count` sessions to begin, the latest last."""
+def sessions(store: Store, stream: str, count: int, machine: str = "") -> list[Session]:
+    """Return the last `count` sessions to begin, the latest last. `machine`: the other machine whose stream it is."""
     check_count("last", count, required=True)
     begun: list[str] = []
     firsts: dict[str, Trace] = {}
@@ -379,7 +379,7 @@ def sessions(store: Store, stream: str, count: int) -> list[Session]:
     for session in reversed(begun[:count]):
         first, (last, turns, traces) = firsts[session], facts[session]
         opening = " ".join(first.content.split())[:_OPENING]
-        found.append(Session(session, first.ts, last, len(turns), traces, opening))
+        found.append(Session(session, first.ts, last, len(turns), traces, opening, machine))
     return found
 
 

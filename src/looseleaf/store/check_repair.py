@@ -11,7 +11,8 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.values import Position, Problem, sha256
 from looseleaf.store import JOURNAL, records
-from looseleaf.store.records import BODIES, HASH
+from looseleaf.store.machines import log_of, stream_of
+from looseleaf.store.records import HASH
 from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
 from looseleaf.store.streams import (
     SEAL,
@@ -25,17 +26,22 @@ from looseleaf.store.streams import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from looseleaf.base.values import Record
     from looseleaf.store.ends import Ends
     from looseleaf.store.root import Root
     from looseleaf.store.streams import Segments, Streams
 
+_UNFINISHED = "this record is not finished; the next append keeps a copy and cuts it"
 _MANY = 1000
 """A larger gap in the segment numbers is no loss: a file has a wrong name."""
 
 ENTRIES = "log/entries"
+ELSEWHERE = "repair it there"
+"""What a problem in the log of another machine ends with."""
+WRITTEN = "no looseleaf writes that, so look who can write to that log"
+"""What it ends with if a record is whole, and makes no sense."""
 ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_summary.v1"}
 MISSING_FILE = "this file of the entry is missing"
 
@@ -78,12 +84,42 @@ def check_log(root: Root, segments: Segments, ends: Ends) -> Iterator[Problem]:
     yield from dict.fromkeys(found)
 
 
-def _list_streams(segments: Segments, found: list[Problem]) -> list[str]:
+def check_other_log(root: Root, segments: Segments, machine: str) -> Iterator[Problem]:
+    """Read and hash the log of another machine again. Only that machine may repair it; what is unfinished is still to
+    be carried here."""
+    from looseleaf.store.foreign import SAYS
+
+    log = log_of(machine)
+    for problem in dict.fromkeys(_read_other_log(root, segments, machine, log)):
+        is_end = problem.message == _UNFINISHED
+        message = "the rest of this record is not here yet" if is_end else problem.message
+        is_odd = message.startswith(SAYS)  # repairing does not change what a whole record says
+        told = f"{message}; this is the log of {machine}: {WRITTEN if is_odd else ELSEWHERE}"
+        is_note = is_end or problem.severity == "note"
+        yield Problem(
+            problem.path, problem.line, message if is_note else told, "note" if is_note else "error"
+        )
+
+
+def _read_other_log(root: Root, segments: Segments, machine: str, log: str) -> Iterator[Problem]:
+    found: list[Problem] = []
+    for stream in _list_streams(segments, found, machine):
+        path, archive = stream_files(stream)
+        try:
+            yield from _check_stream(root, segments, stream, path, archive)
+        except (OSError, Refused) as error:
+            yield _problem_of(archive, error)
+    yield from _check_bodies(root, log)
+    yield from _check_entries(root, log)
+    yield from found
+
+
+def _list_streams(segments: Segments, found: list[Problem], machine: str = "") -> list[str]:
     try:
-        return segments.streams()
+        return segments.streams(machine)
     except Refused as refused:
-        found.append(Problem("log", None, str(refused)))
-        return [JOURNAL]
+        found.append(Problem(log_of(machine) if machine else "log", None, str(refused)))
+        return [stream_of(machine, JOURNAL) if machine else JOURNAL]
 
 
 def _list_names(root: Root, folder: str, found: list[Problem]) -> list[str]:
@@ -108,7 +144,9 @@ def _problem_of(path: str, error: OSError | Refused) -> Problem:
 
 
 def _check_stream(root: Root, segments: Segments, stream: str, path: str, archive: str) -> Iterator[Problem]:
-    strict = stream == JOURNAL  # people and importers may add traces; the journal is the program's alone
+    strict = path.endswith(
+        "/journal.jsonl"
+    )  # people and importers may add traces; the journal is the program's alone
     if path.rpartition("/")[2] in root.names(path.rpartition("/")[0]):
         yield from _check_file(root, segments, path, active=True, strict=strict)
     for number in segments.numbers(archive):
@@ -185,8 +223,7 @@ def _check_file(
     try:
         for number, (begin, raw, ended) in enumerate(lines(root.disk, fd, 0), 1):
             if active and not ended:
-                message = "this record is not finished; the next append keeps a copy and cuts it"
-                found.append(Problem(path, number, message))
+                found.append(Problem(path, number, _UNFINISHED))
                 break
             if not raw:
                 found.append(Problem(path, number, "this line is empty", "error" if strict else "note"))
@@ -203,30 +240,31 @@ def _check_file(
         root.disk.close(fd)
 
 
-def _check_bodies(root: Root) -> Iterator[Problem]:
+def _check_bodies(root: Root, log: str = "log") -> Iterator[Problem]:
     found: list[Problem] = []
-    for name in _list_names(root, BODIES, found):
+    for name in _list_names(root, f"{log}/bodies", found):
+        path = f"{log}/bodies/{name}"
         if not re.fullmatch(HASH, name):
-            yield Problem(f"{BODIES}/{name}", None, "this is not a body, so it is not read", "note")
+            yield Problem(path, None, "this is not a body, so it is not read", "note")
             continue
         try:
-            data = root.read(f"{BODIES}/{name}")
+            data = root.read(path)
         except Refused as refused:
-            yield Problem(f"{BODIES}/{name}", None, str(refused))
+            yield Problem(path, None, str(refused))
         else:
             if data is not None and sha256(data) != name:
-                yield Problem(f"{BODIES}/{name}", None, "this body is damaged: its sha256 is not its name")
+                yield Problem(path, None, "this body is damaged: its sha256 is not its name")
     yield from found
 
 
-def _check_entries(root: Root) -> Iterator[Problem]:
+def _check_entries(root: Root, log: str = "log") -> Iterator[Problem]:
     from looseleaf.store.losses import TO_DO
 
     found: list[Problem] = []
-    for topic in _list_names(root, ENTRIES, found):
-        for entry in _list_names(root, f"{ENTRIES}/{topic}", found):
+    for topic in _list_names(root, f"{log}/entries", found):
+        for entry in _list_names(root, f"{log}/entries/{topic}", found):
             for name, schema in ENTRY_FILES.items():
-                path = f"{ENTRIES}/{topic}/{entry}/{name}"
+                path = f"{log}/entries/{topic}/{entry}/{name}"
                 try:
                     data = root.read(path)
                 except Refused as refused:
@@ -357,6 +395,22 @@ def _reseal(root: Root, segments: Segments, archive: str) -> list[str]:
     root.replace(path, whole)
     changed = [name for name, digest in new.items() if seals.get(name) != digest]
     return [f"{archive}/{name}: sealed as it is now" for name in changed] or [f"{path}: written again"]
+
+
+def take_out_lines(root: Root, segments: Segments, stream: str, numbers: Collection[int]) -> None:
+    """Take lines out of a stream, by their numbers from its beginning; keep each file that changes aside."""
+    path, archive = stream_files(stream)
+    sealed = [f"{archive}/{segment_name(number)}" for number in segments.numbers(archive)]
+    first = 0
+    for name in (*sealed, path):
+        data = root.read(name) or b""
+        found = [line + b"\n" for line in data.split(b"\n")[:-1]]
+        left = [line for number, line in enumerate(found, first) if number not in numbers]
+        first += len(found)
+        if len(left) < len(found):
+            root.put_aside(data, f"parted-{name}")
+            root.replace(name, b"".join(left))
+    _reseal(root, segments, archive)
 
 
 def _move_damaged_bodies(root: Root) -> list[str]:

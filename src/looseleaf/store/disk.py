@@ -158,6 +158,13 @@ class Disk:
         """Stat what the user's own path leads to now."""
         return os.stat(path)
 
+    def set_time(self, fd: int, seconds: float) -> None:
+        """Give a file the time of a change. A disk that cannot do so keeps its own."""
+        try:
+            os.utime(fd, (seconds, seconds))
+        except OSError:
+            pass
+
     def fstat(self, fd: int) -> os.stat_result:
         return os.fstat(fd)
 
@@ -311,6 +318,19 @@ def _open_here(folder: int, name: str, flags: int, mode: int = PRIVATE_FILE) -> 
         if not is_link:
             raise
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error
+
+
+def make_folders(folder: str, inside: str) -> None:
+    """Make a folder, for what opens files by itself, and those above it that are inside another. That one is not made:
+    what was deleted stays deleted."""
+    if len(folder) <= len(inside):
+        return
+    make_folders(os.path.dirname(folder), inside)
+    try:
+        os.mkdir(folder, PRIVATE_DIR)
+    except FileExistsError:
+        if os.path.islink(folder):  # it could lead anywhere
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
 
 
 def refuse_upward(path: str) -> None:

@@ -578,7 +578,7 @@ class Documents:
     def edition(self) -> Edition:
         """Return the identity of the tombstone file, which each forget replaces (FORMAT §17.6)."""
         try:
-            found = self._disk.stat(self._root.fd, f"log/{TOMBSTONES}.jsonl")
+            found = self._root.stat(f"log/{TOMBSTONES}.jsonl")
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -625,7 +625,7 @@ class Documents:
     def _changed_at(self, folder: str) -> int | None:
         """Return when a name in a folder last changed; None: not known."""
         try:
-            return self._disk.stat(self._root.fd, folder).st_mtime_ns if folder else None
+            return self._root.stat(folder).st_mtime_ns if folder else None
         except OSError:
             return None
 

@@ -165,7 +165,7 @@ class Ends:
         """Return the remembered places of a stream, the newest last; [] if none is known. What was remembered before
         the last forgetting counts no more: that rewrote the log."""
         try:
-            self._root.disk.stat(self._root.fd, view_of(stream))  # mostly there is none, and this is quick
+            self._root.stat(view_of(stream))  # mostly there is none, and this is quick
             raw = records.whole(self._root.read(view_of(stream)) or b"")
             if raw.get("schema") != SCHEMA or str(raw.get("of", "")) < self._last_forgetting():
                 return []
@@ -179,7 +179,7 @@ class Ends:
     def _last_forgetting(self) -> str:
         """Return the id of the last tombstone; "" if there is none."""
         try:
-            self._root.disk.stat(self._root.fd, stream_files(TOMBSTONES)[0])
+            self._root.stat(stream_files(TOMBSTONES)[0])
         except FileNotFoundError:
             return ""  # mostly, and this is quick
         last = next(self._segments.read_back(TOMBSTONES), None)

@@ -4,30 +4,45 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 
 from looseleaf.base.errors import Displaced, Outdated, Refused, Unwritten
 from looseleaf.base.policy import Policy
-from looseleaf.base.values import START, Position
+from looseleaf.base.values import START, LogLine, Position
 from looseleaf.store import JOURNAL
 from looseleaf.store.disk import Alone, Lock, ViewGate, this_disk
 from looseleaf.store.documents import Documents, Switch, finish
 from looseleaf.store.ends import Ends
+from looseleaf.store.machines import ALONE, FILE, OTHERS, is_name, log_of
 from looseleaf.store.reading import OpenReading, Readings
 from looseleaf.store.records import Bodies
-from looseleaf.store.root import GATE, GATE_SECONDS, LOG, Root, is_committed, log_gone, unreadable, unwritten
-from looseleaf.store.streams import Segments, Streams, stream_files
+from looseleaf.store.root import (
+    ASIDE,
+    GATE,
+    GATE_SECONDS,
+    LATE,
+    LOG,
+    STAGED,
+    Root,
+    is_committed,
+    log_gone,
+    remove_staged,
+    unreadable,
+    unwritten,
+)
+from looseleaf.store.share import WRITER, ShareClaim
+from looseleaf.store.streams import RACY_NS, Segments, Streams, stream_files
+from looseleaf.store.this_machine import Machine, claim, find_machines, this_machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from looseleaf.base.values import Document, LogLine, Problem, Record, Stat
+    from looseleaf.base.values import Document, Problem, Record, Stat
     from looseleaf.store.claim import ChoreClaim
     from looseleaf.store.disk import Disk
     from looseleaf.store.ends import Point
     from looseleaf.store.protocol import Edition
-
-WRITER = "log/writer"
 
 
 class FileStore:
@@ -36,28 +51,46 @@ class FileStore:
     reads_only = False
 
     def __init__(
-        self, path: str | os.PathLike[str], policy: Policy | None = None, disk: Disk | None = None
+        self,
+        path: str | os.PathLike[str],
+        policy: Policy | None = None,
+        disk: Disk | None = None,
+        machine: str | None = None,
     ) -> None:
+        """`machine`: read or write as this one, instead of the machine that this is."""
         policy = policy or Policy()
+        self.veil: Callable[[str], Callable[[Record], Record]] = lambda machine: lambda record: record
+        """Returns what another machine recorded, or a stand-in for what is forgotten."""
         self._disk = disk or this_disk()
         self._root = Root(self._disk, os.fspath(path))
         self._patience = policy.lock_seconds
         self._log_path = os.path.join(os.path.abspath(os.fspath(path)), LOG)
-        self._log = self._find_log()
-        self._root.has_log = self._log is not None
+        try:
+            self._log = self._find_log()
+            self._root.has_log = self._log is not None
+            self._root.machines, self._is_claimed = find_machines(
+                self._root, this_machine() if machine is None else Machine(machine, is_new=False)
+            )
+        except OSError as error:
+            self._root.close()
+            raise unreadable(FILE, error) from error
+        except BaseException:
+            self._root.close()
+            raise
         self._lock = Lock(self._disk, self._open_lock, self._stat_lock, self._admit, policy.lock_seconds)
         self._readings = Readings()
         bodies = Bodies(self._root, policy.body_bytes)
         self._segments = Segments(self._root, bodies)
         self._ends = Ends(self._root, self._segments, self._lose)
+        self._others: tuple[tuple[int, ...], list[str]] = (), []
+        """How the folder of other machines' logs looked, and the machines in it."""
         self._losses: list[Record] = []
         """What streams were found to lack, and is not journaled yet."""
         self._on_loss: Callable[[str], None] = lambda sentence: None
         told = (self._ends.wrote, self._compare_own)
         self._streams = Streams(self._root, self._lock, policy, bodies, self._segments, *told)
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
-        self._share: str | None = None
-        self._looked = False
+        self._share = ShareClaim(self._root)
         try:
             self._edition = self.edition()
             if is_committed(self._root):
@@ -94,6 +127,48 @@ class FileStore:
     def path(self) -> str:
         return self._root.path
 
+    @property
+    def root(self) -> Root:
+        """The folder, for what brings whole files into it."""
+        return self._root
+
+    @property
+    def machine(self) -> str:
+        """The name of this machine."""
+        return self._root.machines.own
+
+    def machines(self) -> list[str]:
+        """Return the other machines that have a log here."""
+        first, own = self._root.machines.first, self._root.machines.own
+        seen_ns = time.time_ns()
+        try:
+            there = self._root.stat(OTHERS)
+        except FileNotFoundError:
+            return [first] if first not in (own, "") else []
+        look = there.st_dev, there.st_ino, there.st_mtime_ns, there.st_ctime_ns
+        if look != self._others[0]:
+            names = {
+                name for name in self._root.names(OTHERS) if is_name(name) and self._is_log(log_of(name))
+            }
+            is_settled = max(look[2:]) < seen_ns - RACY_NS
+            self._others = (look if is_settled else ()), sorted((names | {first}) - {own, ""})
+        return [*self._others[1]]
+
+    def _is_log(self, path: str) -> bool:
+        """True if a log is a folder that can be read."""
+        try:
+            return self._root.is_folder(path)
+        except OSError:
+            return False
+
+    def locate(self, path: str) -> str:
+        """Return the full path of a file, for what opens files by itself."""
+        return os.path.join(self.path, *self.place(path).split("/"))
+
+    def place(self, path: str) -> str:
+        """Return where a file lies in the folder."""
+        return self._root.machines.place(path)
+
     def lock(self) -> Lock:
         return self._lock
 
@@ -108,6 +183,10 @@ class FileStore:
 
         patience = 0.0 if self._lock.is_mine() else self._patience
         return ChoreClaim(self.alone(path), f"{self.path}/{path}", patience)
+
+    def distrust(self) -> None:
+        """Read this machine's own log like another's: it lies in a copy from anywhere."""
+        self._segments.distrusts = True
 
     # --- the log in its place --------------------------------------------------------------
 
@@ -143,6 +222,12 @@ class FileStore:
         self._require_place()
         self._check_share()
         try:
+            if not self._is_claimed:
+                claim(self._root)
+                self._is_claimed = True
+        except OSError as error:
+            raise unwritten(FILE, error) from error
+        try:
             if is_committed(self._root):
                 finish(self._root)  # first: it replaces the files that are written now
             if self._readings.began not in ((), self.edition()):
@@ -152,7 +237,7 @@ class FileStore:
 
     def _stat_lock(self, path: str) -> os.stat_result | None:
         try:
-            return self._disk.stat(self._root.fd, path)
+            return self._root.stat(path)
         except FileNotFoundError:
             return None
 
@@ -170,56 +255,21 @@ class FileStore:
     # --- one writer on a network share -------------------------------------------------
 
     def _check_share(self) -> None:
-        """On a network share, let only the first writer write: locks may not hold between hosts (FORMAT §7.3).
+        """On a network share, let only the first writer write.
 
         This runs each time the lock is taken, because a forked child is another process, and because a person may
         have handed the claim to another. On one host the lock holds, and guards the claim.
         """
         try:
-            if not self._looked:
-                self._share = self._disk.network_type(self._root.fd)
-                self._looked = True
-            if self._share is not None:
-                self._claim_share(self._share)
+            self._share.take()
         except OSError as error:
             raise unwritten(WRITER, error) from error
-
-    def _claim_share(self, share: str) -> None:
-        me = self._own_claim()
-        found = self._root.read(WRITER)
-        if found == me:
-            return
-        if found is not None:
-            host, _, pid = found.decode("utf-8", "replace").strip().rpartition(" ")
-            if host != self._disk.host() or not pid.isdecimal() or self._disk.is_alive(int(pid)):
-                raise _share_taken(share, f"process {pid or '?'} on {host or 'an unknown host'}")
-            self._root.discard(WRITER)  # its writer died here
-        try:
-            fd = self._root.open_file(WRITER, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        except FileExistsError:
-            raise _share_taken(share, "a process on another host") from None
-        try:
-            self._root.write_all(fd, me)
-            self._disk.sync(fd)
-        except BaseException:
-            self._root.discard(WRITER)
-            raise
-        finally:
-            self._disk.close(fd)
-
-    def _own_claim(self) -> bytes:
-        return f"{self._disk.host()} {os.getpid()}\n".encode()
 
     def close(self) -> None:
         # A thread that is writing finishes first, with its handles open.
         with self._lock.threads():
             self._keep_ends()
-            if self._share is not None and not self._root.closed:
-                try:
-                    if self._root.read(WRITER) == self._own_claim():
-                        self._root.discard(WRITER)
-                except Refused:
-                    pass  # unreadable: left for the next process
+            self._share.drop()
             self._close_handles()
 
     def _keep_ends(self) -> None:
@@ -341,10 +391,54 @@ class FileStore:
     def read(
         self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None
     ) -> Iterator[LogLine]:
-        return self._segments.read(stream, start, on_problem)
+        lines = self._segments.read(stream, start, on_problem)
+        return self._as_shown(stream, lines) if "/traces/" in stream else lines
 
     def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
-        return self._segments.read_back(stream, end)
+        lines = self._segments.read_back(stream, end)
+        return self._as_shown(stream, lines) if "/traces/" in stream else lines
+
+    def _as_shown(self, stream: str, lines: Iterator[LogLine]) -> Iterator[LogLine]:
+        """Yield the talk of another machine, as it is shown here."""
+        show = self.veil(stream.split("/")[1])
+        for line in lines:
+            record = show(line.record)
+            yield line if record is line.record else LogLine(record, line.position, line.end, line.checked)
+
+    def shown(self, machine: str, record: Record) -> Record:
+        return self.veil(machine)(record)
+
+    def owner(self, place: str) -> str:
+        """Return the other machine whose log or view a file of the folder is; "": none."""
+        return self._root.machines.owner(place)
+
+    def remove_from(self, machine: str, path: str) -> None:
+        """Remove a file or a folder of another machine's log that it removed itself."""
+        if path.startswith(f"{log_of(machine)}/"):
+            remove_staged(self._root, path)
+
+    def drop_aside(self, is_told: Callable[[bytes], bool]) -> None:
+        """Remove bytes that other machines set aside, if they say what is forgotten: their copies here are of no use to
+        these machines. Displaced versions of pages go in any case: the journals have them."""
+        for machine in self.machines():
+            for stat in [
+                each for folder in (ASIDE, STAGED, LATE) for each in self.list(self._beside(machine, folder))
+            ]:
+                document = self.get(stat.path)
+                if document is None:
+                    continue
+                is_version = f"/{LATE.removeprefix('log/')}/" in stat.path and stat.path.endswith(
+                    f"-{document.sha256}"
+                )
+                if is_version or is_told(document.data):
+                    self.remove_from(machine, stat.path)
+
+    def _beside(self, machine: str, folder: str) -> str:
+        return f"{log_of(machine)}/{folder.removeprefix('log/')}"
+
+    def is_locked(self) -> bool:
+        """True if this thread holds the lock."""
+        return self._lock.is_mine()
 
     def end(self, stream: str) -> Position:
         return self._segments.end(stream)
@@ -440,10 +534,12 @@ class FileStore:
             self._journal_losses()
 
     def check(self) -> Iterator[Problem]:
-        from looseleaf.store.check_repair import check_log
+        from looseleaf.store.check_repair import check_log, check_other_log
 
         self._heed_edition()
-        return check_log(self._root, self._segments, self._ends)
+        yield from check_log(self._root, self._segments, self._ends)
+        for machine in self.machines():
+            yield from check_other_log(self._root, self._segments, machine)
 
     def repair(self) -> list[str]:
         from looseleaf.store.check_repair import repair_log
@@ -453,20 +549,51 @@ class FileStore:
             self._documents.sweep()
             self._heed_edition()
             done = repair_log(self._root, self._segments, self._streams)
-            return done + self._accept_losses(is_mended=bool(done))
+            done += self._accept_losses(is_mended=bool(done))
+        return done + list(filter(None, map(self._unrepaired, self.machines())))
+
+    def take_out(self, stream: str, numbers: Collection[int]) -> None:
+        """Take lines out of a stream, by their numbers from its beginning. Copies of the files are kept aside."""
+        from looseleaf.store.check_repair import take_out_lines
+
+        try:
+            with self._lock:
+                self._streams.close_stream(stream)
+                take_out_lines(self._root, self._segments, stream, numbers)
+                self._ends.adopt(stream)
+        except OSError as error:
+            raise unwritten(stream_files(stream)[0], error) from error
+
+    def _unrepaired(self, machine: str) -> str:
+        """Return what to do about a damaged log of another machine."""
+        from looseleaf.store.check_repair import WRITTEN, check_other_log
+
+        problems = check_other_log(self._root, self._segments, machine)
+        count = sum(
+            problem.severity == "error" and not problem.message.endswith(WRITTEN) for problem in problems
+        )
+        many = f"{count:,} problem{'s' * (count != 1)}"
+        told = f"{self.place(log_of(machine))}: not repaired ({many}): it is the log of {machine}. Repair it there."
+        return told if count else ""
 
     # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = "") -> list[Stat]:
         return self._documents.list(folder)
 
 
+def locate_in(folder: str, path: str) -> str:
+    """Return the full path of a file of this machine in a memory that is not open."""
+    machines = ALONE
+    try:
+        root = Root(this_disk(), folder)
+        try:
+            machines, _ = find_machines(root, this_machine())
+        finally:
+            root.close()
+    except Refused:
+        pass  # there is no memory
+    return os.path.join(folder, *machines.place(path).split("/"))
+
+
 def _segments_missing(archive: str) -> str:
     return f"Segments are missing in {archive}. Put them back from a copy; `looseleaf check` names them."
-
-
-def _share_taken(share: str, who: str) -> Unwritten:
-    return Unwritten(
-        f"The memory lies on a network share ({share}), and {who} is writing to it. Locks may not hold between hosts "
-        f"there, so only one process may write. End that process (or delete {WRITER} in the memory if it is gone), or "
-        "move the memory to a local disk."
-    )

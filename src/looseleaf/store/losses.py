@@ -87,7 +87,7 @@ def _time_of(name: Any) -> float | None:
 
 def told(loss: Record, *, is_gone: bool = False) -> str:
     """Return what is missing, in words, and what to do. `is_gone`: nothing of the log is there."""
-    how = "is gone" if is_gone else "went back"
+    how = "is gone" if is_gone else "is older than before"
     missing, since, until = (loss.get(name) for name in ("missing", "since", "until"))
     many = (
         f"{missing} record{'s are' if missing != 1 else ' is'}" if isinstance(missing, int) else "records are"

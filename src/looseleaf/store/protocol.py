@@ -22,6 +22,13 @@ class Store(Protocol):
     def lock(self) -> AbstractContextManager[object]:
         """Hold the memory alone, across threads and processes. The holder may enter it again."""
 
+    def machines(self) -> Sequence[str]:
+        """Return the other machines that have a log here. Their streams are `on/<machine>/…`, their documents
+        `log/on/<machine>/…`; no store writes to them."""
+
+    def locate(self, path: str) -> str:
+        """Return the full path of a file below `views/`, for what opens files by itself."""
+
     # --- streams: `journal`, `calls`, `tombstones`, `traces/<agent>`, `prompts/<agent>` ----
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
@@ -92,6 +99,9 @@ class Store(Protocol):
         If something is forgotten meanwhile, every further write of the thread in it raises Outdated. `of`: the edition
         that it read before.
         """
+
+    def shown(self, machine: str, record: Record) -> Record:
+        """Return what another machine recorded; a stand-in, if that is forgotten."""
 
     # --- check and repair --------------------------------------------------------------------
 

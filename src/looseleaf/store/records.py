@@ -252,8 +252,8 @@ class Bodies:
             self._root.sync(BODIES)
         return digest
 
-    def put_in(self, record: Record) -> tuple[Record | None, str]:
-        """Return the record with its bodies, or None and the reason if one is missing or damaged.
+    def put_in(self, record: Record, log: str = "log") -> tuple[Record | None, str]:
+        """Return the record of a log with its bodies, or None and the reason if one is missing or damaged.
 
         Raise Refused if a body exists and cannot be read: that may be no loss.
         """
@@ -263,7 +263,7 @@ class Bodies:
                 digest = str(body["sha256"])
                 if not re.fullmatch(HASH, digest):
                     return None, "it names a body by something that is not a hash"
-                data = self._root.read(f"{BODIES}/{digest}")
+                data = self._root.read(f"{log}/bodies/{digest}")
                 if data is None:
                     return None, f"its body {digest} is missing"
                 if sha256(data) != digest:

@@ -12,10 +12,12 @@ import time
 
 from looseleaf.base.errors import Displaced, Refused, Unreadable, Unwritten
 from looseleaf.base.ids import random_id
+from looseleaf.store.machines import ALONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.store.disk import Disk
+    from looseleaf.store.machines import Machines
 
 LOG = "log"
 STAGED = "log/staged"
@@ -59,9 +61,12 @@ class _NameInFolder(_OpenFolder):
 
 
 class Root:
-    def __init__(self, disk: Disk, path: str) -> None:
+    """`machines` says where this machine keeps its log and views, and where those of others are."""
+
+    def __init__(self, disk: Disk, path: str, machines: Machines = ALONE) -> None:
         self.disk = disk
         self.path = path
+        self.machines = machines
         self.has_log = False
         """True once the log was there: if it is gone then, it is not made anew."""
         self._durable: set[str] = set()
@@ -81,12 +86,15 @@ class Root:
 
     def folder(self, path: str) -> _OpenFolder:
         """Open a folder for a `with` block."""
-        return _OpenFolder(self.disk, self.disk.open_dir(self.fd, path))
+        return _OpenFolder(self.disk, self.disk.open_dir(self.fd, self.machines.place(path)))
 
     def parent(self, path: str) -> _NameInFolder:
         """Open the folder above a path for a `with` block, which also gets the name within it."""
-        folder, _, name = path.rpartition("/")
+        folder, _, name = self.machines.place(path).rpartition("/")
         return _NameInFolder(self.disk, self.disk.open_dir(self.fd, folder), name)
+
+    def stat(self, path: str) -> os.stat_result:
+        return self.disk.stat(self.fd, self.machines.place(path))
 
     def make(self, path: str, *, durable: bool = True) -> None:
         """Make the folder and those above it, durably.
@@ -94,14 +102,17 @@ class Root:
         An existing folder may not be on disk yet: a process may have died before syncing it, or the sync may have
         failed. So the first call syncs it too (FORMAT §6.1).
         """
-        there = path == "" or self.is_folder(path)
+        self._make(self.machines.place(path), durable=durable)
+
+    def _make(self, path: str, *, durable: bool) -> None:
+        there = path == "" or self._is_there(path)
         if there and (path == "" or path in self._durable or not durable):
             return
         if path == LOG and self.has_log and not there:
             raise log_gone(self.path)
         above, _, name = path.rpartition("/")
-        self.make(above, durable=durable)
-        with self.folder(above) as fd:
+        self._make(above, durable=durable)
+        with _OpenFolder(self.disk, self.disk.open_dir(self.fd, above)) as fd:
             if not there:
                 try:
                     self.disk.mkdir(fd, name)
@@ -113,9 +124,12 @@ class Root:
                 self._durable.add(path)
 
     def is_folder(self, path: str) -> bool:
+        return self._is_there(self.machines.place(path))
+
+    def _is_there(self, path: str) -> bool:
         try:
-            with self.folder(path):
-                return True
+            self.disk.close(self.disk.open_dir(self.fd, path))
+            return True
         except FileNotFoundError:
             return False
 
@@ -134,7 +148,7 @@ class Root:
 
     def open_file(self, path: str, flags: int) -> int:
         """Open a regular file with one name. A link, a device or a pipe is a trap."""
-        fd = self.disk.open(self.fd, path, flags)
+        fd = self.disk.open(self.fd, self.machines.place(path), flags)
         try:
             found = self.disk.fstat(fd)
             if not stat.S_ISREG(found.st_mode):
@@ -202,12 +216,14 @@ class Root:
             while rest:
                 rest = rest[self.disk.write(fd, rest) :]
 
-    def stage(self, name: str, data: bytes, *, durable: bool = True) -> str:
-        """Write a new file in `log/staged/` and return its path. A failure removes it again."""
+    def stage(self, name: str, data: bytes, *, durable: bool = True, when: float | None = None) -> str:
+        """Write a new file in `log/staged/` and return its path. A failure removes it again. `when`: its time."""
         path = f"{STAGED}/{name}"
-        fd = self.disk.open(self.fd, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        fd = self.disk.open(self.fd, self.machines.place(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             self.write_all(fd, data)
+            if when is not None:
+                self.disk.set_time(fd, when)
             if durable:
                 self.disk.sync(fd)
         except BaseException:
@@ -219,7 +235,7 @@ class Root:
 
     def extend(self, staged: str, data: bytes) -> None:
         """Add bytes to a staged file."""
-        fd = self.disk.open(self.fd, staged, os.O_WRONLY | os.O_APPEND)
+        fd = self.disk.open(self.fd, self.machines.place(staged), os.O_WRONLY | os.O_APPEND)
         try:
             self.write_all(fd, data)
             self.disk.sync(fd)
@@ -239,12 +255,12 @@ class Root:
         except OSError:
             pass
 
-    def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        """Make `data` the file, whole or not at all. Only for files that people do not edit."""
+    def replace(self, path: str, data: bytes, *, durable: bool = True, when: float | None = None) -> None:
+        """Make `data` the file, whole or not at all. Only for files that people do not edit. `when`: its time."""
         folder = path.rpartition("/")[0]
         self.make(STAGED, durable=durable)
         self.make(folder, durable=durable)
-        staged = self.stage(f"{random_id()}.put", data, durable=durable)
+        staged = self.stage(f"{random_id()}.put", data, durable=durable, when=when)
         try:
             with self.parent(staged) as (source, old), self.parent(path) as (target, new):
                 self.disk.rename(source, old, target, new)
@@ -264,7 +280,7 @@ class Root:
 def is_committed(root: Root) -> bool:
     """True if a committed forget is not finished yet (FORMAT §17.4). Every opening checks this once."""
     try:
-        root.disk.stat(root.fd, PLAN)
+        root.stat(PLAN)
     except FileNotFoundError:
         return False
     except OSError as error:

@@ -19,6 +19,7 @@ from looseleaf.base.paths import quoted, safe_name
 from looseleaf.base.values import START, LogLine, Position, Problem
 from looseleaf.store import IMPORTS, TOMBSTONES
 from looseleaf.store import records as codec
+from looseleaf.store.machines import OTHERS, as_own, log_of, log_with, stream_of
 from looseleaf.store.root import unreadable, unwritten
 
 TYPE_CHECKING = False
@@ -49,7 +50,13 @@ SEAL = rb"([0-9a-f]{64})  ([0-9]{6,}\.jsonl)"
 
 @lru_cache(maxsize=256)
 def stream_files(stream: str) -> tuple[str, str]:
-    """Return the active file of a stream and the folder of its sealed segments."""
+    """Return the active file of a stream and the folder of its sealed segments. `on/<machine>/…` is a stream of another
+    machine."""
+    if stream.startswith("on/"):
+        _, machine, own = stream.split("/", 2)
+        log = log_of(safe_name(machine, "machine's name"))
+        path, archive = (f"{log}/{each.removeprefix('log/')}" for each in stream_files(own))
+        return path, archive
     if stream == "journal":
         return "log/journal.jsonl", "log/archive"
     if stream in ("calls", TOMBSTONES, IMPORTS):
@@ -75,8 +82,39 @@ def segment_number(name: str) -> int | None:
     return int(stem) if stem != name and len(stem) >= 6 and stem.isascii() and stem.isdecimal() else None
 
 
-_RACY_NS = 100_000_000
+RACY_NS = 100_000_000
 """File times are coarse: a folder that changed this recently may change again and look the same."""
+
+
+_START = 4096
+_LEFT_OVER = 8
+"""So many of the newest segments may have been an active file that is still there."""
+
+
+def begins_segment(root: Root, start: bytes, archive: str, numbers: Sequence[int]) -> bool:
+    """True if one of the last of these segments begins with the record that a file begins with."""
+    first = _first_id(start)
+    sealed = (f"{archive}/{segment_name(number)}" for number in numbers[-_LEFT_OVER:])
+    return first is not None and any(first == _first_id(read_start(root, path)) for path in sealed)
+
+
+def read_start(root: Root, path: str) -> bytes:
+    """Return the first bytes of a file; none if it is missing."""
+    try:
+        fd = root.open_file(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return b""
+    try:
+        return root.disk.pread(fd, _START, 0)
+    finally:
+        root.disk.close(fd)
+
+
+def _first_id(start: bytes) -> bytes | None:
+    """Return the id of the record that a file begins with; not of one that a forget put before it in several files."""
+    said = (line for line in start.split(b"\n") if b'"kind":"forgotten"' not in line)
+    found = re.search(rb'"id":"([^"]+)"', next(said, b""))
+    return found[1] if found is not None else None
 
 
 def missing_segments(archive: str, first: int, count: int) -> Problem:
@@ -89,16 +127,23 @@ class Segments:
         self._root = root
         self._disk = root.disk
         self._numbers_by_archive: dict[str, tuple[tuple[int, ...], list[int]]] = {}
+        self._left_over: dict[str, tuple[int, bytes, bool]] = {}
         self.bodies = bodies
+        self.distrusts = False
+        """True if this machine's own log is read like another's: it is a copy from anywhere."""
 
-    def streams(self) -> list[str]:
-        """Return all streams, unreadable ones too. Skip names that cannot be a stream's (`.DS_Store`)."""
-        traces = (f"traces/{name}" for name in self._list_names("log/traces"))
-        files = (name for name in self._list_names("log/prompts") if name.endswith(".jsonl"))
-        agents = {name.removesuffix(".jsonl") for name in files} | {*self._list_names("log/prompts/archive")}
+    def streams(self, machine: str = "") -> list[str]:
+        """Return all streams of this machine, or of another, unreadable ones too. Skip names that cannot be a stream's
+        (`.DS_Store`)."""
+        log = log_of(machine) if machine else "log"
+        traces = (f"traces/{name}" for name in self._list_names(f"{log}/traces"))
+        files = (name for name in self._list_names(f"{log}/prompts") if name.endswith(".jsonl"))
+        agents = {name.removesuffix(".jsonl") for name in files}
+        agents |= {*self._list_names(f"{log}/prompts/archive")}
         prompts = (f"prompts/{agent}" for agent in sorted(agents))
         found = ("journal", "calls", TOMBSTONES, IMPORTS, *traces, *prompts)
-        return [stream for stream in found if self.has_stream(stream)]
+        streams = (stream_of(machine, each) for each in found) if machine else found
+        return [stream for stream in streams if self.has_stream(stream)]
 
     def has_stream(self, stream: str) -> bool:
         """True if anything of a stream is there."""
@@ -134,7 +179,7 @@ class Segments:
         numbers = map(segment_number, self._list_names(archive))
         found = sorted(number for number in numbers if number is not None)
         self._numbers_by_archive.pop(archive, None)
-        if look is not None and max(look[2:]) < seen_ns - _RACY_NS:
+        if look is not None and max(look[2:]) < seen_ns - RACY_NS:
             self._numbers_by_archive[archive] = look, found
         return found
 
@@ -143,7 +188,7 @@ class Segments:
         above = archive.rpartition("/")[0]
         for folder, sign in ((archive, 1), (above, -1)):
             try:
-                found = self._disk.stat(self._root.fd, folder)
+                found = self._root.stat(folder)
             except FileNotFoundError:
                 continue
             except OSError:
@@ -242,8 +287,34 @@ class Segments:
                 self._disk.close(fd)
                 raise
             if segment == active:
-                return fd, path, True
+                return (fd, path, True) if not self._closes_left_over(fd, path, archive, segment) else None
             self._disk.close(fd)  # sealed meanwhile: this may be the next segment
+
+    def _closes_left_over(self, fd: int, path: str, archive: str, segment: int) -> bool:
+        try:
+            if not self.is_left_over(fd, archive, segment):
+                return False
+        except OSError as error:
+            self._disk.close(fd)
+            raise unreadable(path, error) from error
+        except BaseException:
+            self._disk.close(fd)
+            raise
+        self._disk.close(fd)
+        return True
+
+    def is_left_over(self, fd: int, archive: str, segment: int) -> bool:
+        """True if the active file, which has this number, has the records of a sealed segment: a copier that brings the
+        segment before it takes the file away, or that takes nothing away, leaves it like that."""
+        if segment == 1:
+            return False
+        start = self._disk.pread(fd, _START, 0)
+        known = self._left_over.get(archive)
+        if known is None or known[:2] != (segment, start):
+            numbers = [number for number in self.numbers(archive) if number < segment]
+            known = segment, start, begins_segment(self._root, start, archive, numbers)
+            self._left_over[archive] = known
+        return known[2]
 
     def files(self, stream: str) -> dict[int, tuple[str, tuple[int, int], int]]:
         """Return the path, the identity and the size of each segment's file, by number."""
@@ -254,7 +325,7 @@ class Segments:
         found: dict[int, tuple[str, tuple[int, int], int]] = {}
         for number, place in places.items():
             try:
-                stat = self._disk.stat(self._root.fd, place)
+                stat = self._root.stat(place)
             except FileNotFoundError:
                 continue
             found[number] = place, (stat.st_dev, stat.st_ino), stat.st_size
@@ -294,12 +365,14 @@ class Segments:
             record, reason = piece.record, piece.reason
             if record is not None and "bodies" in record:
                 try:
-                    record, reason = self.bodies.put_in(record)
+                    record, reason = self.bodies.put_in(record, log_with(name))
                 except Refused as refused:
                     if on_problem is None:
                         raise  # it would go unreported, and may be no loss
                     record, reason = None, str(refused)
             begin, end = at.offset + piece.start, at.offset + piece.end
+            if record is not None and (self.distrusts or name.startswith(f"{OTHERS}/")):
+                record = self._believable(name, record, number, on_problem)
             if record is None:
                 if on_problem:
                     on_problem(Problem(name, number, f"this record is damaged: {reason}"))
@@ -311,6 +384,23 @@ class Segments:
             if on_problem and piece.checked and not raw.startswith(b" ", piece.start):
                 on_problem(Problem(name, number, f"the beginning of {_WHOLE}"))
             yield LogLine(record, Position(at.segment, begin), Position(at.segment, end), piece.checked)
+
+    def _believable(self, name: str, record: Record, number: int | None, on_problem: OnProblem) -> Record:
+        """Return a record of another machine, or a stand-in for one that no looseleaf can have meant."""
+        from looseleaf.store.foreign import (
+            SAYS,
+            fault_in,
+            stand_in,
+            stream_at,
+        )  # most memories have one machine
+
+        stream = stream_at(as_own(name))
+        fault = fault_in(stream, record)
+        if fault is None:
+            return record
+        if on_problem:
+            on_problem(Problem(name, number, f"{SAYS}: {fault}"))
+        return stand_in(stream, record)
 
     def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         path, archive = stream_files(stream)
@@ -569,7 +659,7 @@ class Streams:
         active = self._active.get(stream)
         if active is not None:
             try:
-                found = self._disk.stat(self._root.fd, path)
+                found = self._root.stat(path)
             except FileNotFoundError:
                 found = None
             # Another process may have rotated: the name decides which file is active, not our handle.
@@ -597,6 +687,9 @@ class Streams:
         try:
             self._root.sync(path.rpartition("/")[0])
             self._seal_missing(archive)
+            if self._segments.is_left_over(fd, archive, self._segments.active_number(archive)):
+                self._root.put_aside(self._root.read(path) or b"", f"left-over-{path}")
+                self._disk.truncate(fd, 0)
             found = self._disk.fstat(fd)
             active = _OpenEnd(fd, (found.st_dev, found.st_ino), self._segments.active_number(archive), -1)
             active.size = self._cut_torn_end(active, path, found.st_size, trusting=False)

@@ -120,7 +120,11 @@ def diff(old: str, new: str) -> tuple[Hunk, ...]:
         return ()
     begin, old_end, new_end = changed_stretch(old, new)
     a, b = split_lines(old[begin:old_end]), split_lines(new[begin:new_end])
-    before = old.count("\n", 0, begin)
+    return diff_parts(a, b, old.count("\n", 0, begin))
+
+
+def diff_parts(a: Sequence[str], b: Sequence[str], before: int = 0) -> tuple[Hunk, ...]:
+    """Return the same for the parts of two texts. `before`: how many parts stand before them."""
     hunks: list[Hunk] = []
     stack = [(0, len(a), 0, len(b), ROUNDS)]
     while stack:
@@ -133,7 +137,7 @@ def diff(old: str, new: str) -> tuple[Hunk, ...]:
             continue
         anchors = _find_anchors(a, a_from, a_to, b, b_from, b_to) if rounds else []
         if not anchors:
-            hunks.append(Hunk(before + a_from, a[a_from:a_to], b[b_from:b_to]))
+            hunks.append(Hunk(before + a_from, tuple(a[a_from:a_to]), tuple(b[b_from:b_to])))
             continue
         for i, j in reversed(anchors):  # push the last stretch first, so hunks come in order
             stack.append((i + 1, a_to, j + 1, b_to, rounds - 1))

@@ -315,6 +315,18 @@ def doubted(said: str, day: str, words: str) -> str:
 _CONTESTED = lazy(r" \(noted on \d{4}-\d\d-\d\d by [^\s()]{1,64}; said on \d{4}-\d\d-\d\d: “[^”]*”\)\Z")
 
 
+_FROM = lazy(r" \(from [a-z0-9-]{1,40} on \d{4}-\d\d-\d\d\)\Z")
+
+
+def said_on(said: str, machine: str, day: str) -> str:
+    """Return one of several values that machines noted apart, with the machine and the day."""
+    return f"{undoubted(said)} (from {machine} on {day})"
+
+
+def is_said_on(said: str) -> bool:
+    return said.endswith(")") and _FROM.search(said) is not None
+
+
 def _unquote(words: str) -> str:
     """Return words on one line, without curly quotation marks, which delimit them in a mark."""
     return " ".join(words.replace("“", '"').replace("”", '"').split())
@@ -335,7 +347,7 @@ def undoubted(said: str) -> str:
     """Return a line without such marks, and without the finder's signature."""
     if said.endswith("”)"):
         said = _CONTESTED.sub("", _DOUBT.sub("", said))
-    return _FOUND.sub("", said) if said.endswith(")") else said
+    return _FOUND.sub("", _FROM.sub("", said)) if said.endswith(")") else said
 
 
 def is_doubtful(said: str) -> bool:
