@@ -30,7 +30,6 @@ sys.path.insert(0, str(HERE.parent / "src"))
 from looseleaf.distill.selector import (  # noqa: E402  # noqa: E402
     HEADS,
     KINDS,
-    LEVELS,
     SCHEMA,
     WEIGHTS,
     Around,
@@ -42,6 +41,7 @@ from looseleaf.distill.selector import (  # noqa: E402  # noqa: E402
     orders_of,
 )
 from looseleaf.distill.statements import parts_of  # noqa: E402
+from looseleaf.language.linear_model import LEVELS  # noqa: E402
 from looseleaf.language.own_words import mask_quotes, own_zones  # noqa: E402
 
 BITS = {

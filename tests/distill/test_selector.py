@@ -20,10 +20,8 @@ from looseleaf.distill import selector
 from looseleaf.distill.selector import (
     HEADS,
     KINDS,
-    LEVELS,
     WEIGHTS,
     Around,
-    SelectorHead,
     clauses_of,
     cues_of,
     features,
@@ -35,6 +33,8 @@ from looseleaf.distill.selector import (
     select,
     tokens_of,
 )
+from looseleaf.language import linear_model
+from looseleaf.language.linear_model import LEVELS, Head, read_heads
 from tables import check_rows
 
 AROUNDS = st.builds(
@@ -184,7 +184,7 @@ def test_clauses_stand_in_their_order_and_lose_no_word(text: str) -> None:
 
 
 def _forget() -> None:
-    selector.heads.cache_clear()
+    read_heads.cache_clear()
     head.cache_clear()
 
 
@@ -244,7 +244,7 @@ def test_weights_that_are_not_whole_are_refused_with_a_sentence(
 def test_packed_weights_are_read_back_in_their_order(given: list[int]) -> None:
     """The first half of the buckets are the lower four bits of each byte."""
     packed = bytes(low | high << 4 for low, high in zip(given[:8], given[8:], strict=True))
-    weights = packed.translate(selector._LOW) + packed.translate(selector._HIGH)
+    weights = packed.translate(linear_model._LOW) + packed.translate(linear_model._HIGH)
     steps = [*LEVELS, *(-level for level in LEVELS)]
     assert [each - 128 for each in weights] == [steps[each] for each in given]
 
@@ -252,9 +252,9 @@ def test_packed_weights_are_read_back_in_their_order(given: list[int]) -> None:
 def test_weights_that_are_turned_round_fail_the_test_of_worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: a head that says the opposite."""
 
-    def turned(name: str) -> SelectorHead:
+    def turned(name: str) -> Head:
         real = head(name)
-        return SelectorHead(real.weights, real.mask, -real.scale, -real.bias, real.slope, real.shift)
+        return Head(real.weights, real.mask, -real.scale, -real.bias, real.slope, real.shift)
 
     monkeypatch.setattr(selector, "head", turned)
     with pytest.raises(AssertionError, match="my name is Bob and I live in Oslo"):

@@ -348,3 +348,22 @@ def test_a_line_says_no_where_the_sentence_does() -> None:
     assert [(each.relation, each.object) for each in statements("No, I live in Paris now.", THEN)] == [
         ("Home", "Paris")
     ]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://stage.heron.example",
+        "https://docs.heron.example/text",
+        "https://en.wikipedia.org/wiki/Poem",
+        "www.heron.dev/story",
+    ],
+)
+def test_the_words_of_a_web_address_ask_for_nothing(address: str) -> None:
+    for message in (
+        "My name is Mira. I work at Norsk Hydro. Can you look at {}?",
+        "I'm allergic to nuts. My wife is Ana and I live in Lyon. Please check {} for errors.",
+    ):
+        found = {each.relation: each.salience or 0 for each in statements(message.format(address), 1.7e9)}
+        assert {"Name", "Employer"} <= found.keys() or {"Allergy", "Partner", "Home"} <= found.keys()
+        assert min(found.values()) >= 0.9

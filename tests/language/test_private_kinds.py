@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
+from pathlib import Path
 
-from looseleaf.language.private_kinds import KINDS, private_kinds, speaks_of_self
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from growth import LINEAR, growth
+from looseleaf.base.errors import Unreadable
+from looseleaf.language import private_kinds as module
+from looseleaf.language.linear_model import read_heads
+from looseleaf.language.private_kinds import HEADS, KINDS, WEIGHTS, chances_of, head, private_kinds
+from looseleaf.language.tables import read_words
 
 PRIVATE = {
     "en": {
@@ -108,6 +118,73 @@ def test_every_kind_has_words_in_every_language() -> None:
     assert all(set(kinds) == set(KINDS) for kinds in PRIVATE.values())
 
 
-def test_the_writer_is_named_in_their_own_words() -> None:
-    assert speaks_of_self("I’m late.")
-    assert not speaks_of_self("The train is late.")
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "Our daughter Emma has asthma, so I leave at four.",
+        "she's at 22 Quarry Close, I'm collecting her keys",
+        "i lent Sofie 3000 eur and she still hasn't paid a cent back",
+        "Meine Töchter heißen Anna und Lea.",
+        "Soffro di depressione.",
+        "糖尿病です。",
+    ],
+)
+def test_what_is_told_in_passing_or_of_others_is_private(talk: str) -> None:
+    assert private_kinds(talk)
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "the parent keeps its child processes alive",
+        "I want to address the review before noon",
+        "I called the vendor about the operator",
+        "The child theme inherits the colours of its parent theme",
+    ],
+)
+def test_words_of_the_work_that_sound_private_are_not(talk: str) -> None:
+    assert not private_kinds(talk)
+
+
+def test_each_sentence_of_a_text_counts() -> None:
+    assert private_kinds("We deploy on Fridays. My wife is ill.") >= {"family"}
+    assert private_kinds("We deploy on Fridays.\nMy wife is ill") >= {"family"}
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200))
+def test_every_chance_is_a_probability_and_the_same_for_the_same_text(text: str) -> None:
+    first = chances_of(text)
+    assert first == chances_of(text)
+    assert all(0.0 <= chance <= 1.0 for chance in first)
+    assert private_kinds(text) <= {*KINDS}
+
+
+def test_the_time_grows_with_the_text() -> None:
+    def work(size: int) -> Callable[[], object]:
+        text = "My sister said, (and) we'll see: 住んで 12 Rd. " * size
+        return lambda: private_kinds(text)
+
+    assert growth(work, 20) < LINEAR
+
+
+def test_damaged_weights_are_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "belonging.bin"
+    other.write_bytes(WEIGHTS.read_bytes()[:-1])
+    monkeypatch.setattr(module, "WEIGHTS", other)
+    head.cache_clear()
+    try:
+        with pytest.raises(Unreadable, match=r"belonging\.bin is damaged, or not belonging\.v1"):
+            head("private")
+    finally:
+        monkeypatch.undo()
+        head.cache_clear()
+        read_heads.cache_clear()
+
+
+def test_the_file_has_every_head_and_words_stand_once() -> None:
+    assert {*module.heads()} == {*HEADS}
+    for name in ("self", "ours", *KINDS):
+        words = read_words("private_words", name)
+        assert len(words) == len({*words})
+        assert words == [each.casefold() for each in words]

@@ -31,6 +31,7 @@ from looseleaf.language.own_words import strip_pasted
 from looseleaf.log.entries import (
     FOLDER,
     EntrySpan,
+    folder_on,
     meta_json,
     raw_md,
     read_entry,
@@ -382,8 +383,9 @@ def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
     """Return the sources of an entry: traces of the log, one at a time, or the written text."""
     if "traces" in entry.meta:
         return traces_of(store, entry)
-    path = f"{FOLDER}/{entry.meta.get('raw') or entry.reference}/raw.md"
-    raw = store.get(path)
+    reference = entry.meta.get("raw") or entry.reference
+    path = f"{FOLDER}/{reference}/raw.md"  # as facts name their source, on any machine
+    raw = store.get(f"{folder_on(entry.machine)}/{reference}/raw.md")
     if raw is None:
         raise NotFound(f"{entry.reference} was not read: its raw.md is missing. `looseleaf check` says more.")
     text = raw.data.decode("utf-8", "replace")

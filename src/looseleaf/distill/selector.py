@@ -12,17 +12,23 @@ Everything takes time linear in the sentence, of which a bounded part is read.
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from functools import cache, lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from zlib import crc32, decompress
 
-from looseleaf.base.errors import Unreadable
 from looseleaf.base.immutable import frozen
+from looseleaf.language.linear_model import (
+    READ_CHARS,
+    READ_TOKENS,
+    hashes_of,
+    is_wide,
+    read_heads,
+    split_tokens,
+    unpack_head,
+    word_features,
+)
 from looseleaf.language.tables import pattern_of
 from looseleaf.text.lines import lazy
 
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from looseleaf.language.linear_model import Head
     from looseleaf.language.own_words import ZoneName
 
 
@@ -75,21 +82,6 @@ _FORMS = (("forbids", _FORBIDS), ("keeps", KEEPS), ("of work", _OF_WORK), ("of m
 
 # --- tokens -----------------------------------------------------------------------------
 
-READ_CHARS = 1200
-READ_TOKENS = (70, 20)
-"""The tokens read at the beginning and the end of a longer sentence."""
-
-_WIDE = "\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_TOKEN = lazy(
-    rf"[{_WIDE}]|(?:(?![{_WIDE}])[^\W\d_])+(?:['’](?:(?![{_WIDE}])[^\W\d_])+)*|\d+|[^\w\s]",
-    in_ascii=r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|[^\w\s]",
-)
-
-
-def is_wide(word: str) -> bool:
-    """Return True if a word begins with a character of a script without spaces."""
-    return "\u3041" <= word[0] <= "\ud7af"
-
 
 def tokens_of(text: str) -> Sequence[str]:
     """Split a text into words in lower case, single characters of scripts without spaces, and marks; a number becomes
@@ -105,11 +97,7 @@ def tokens_and_cues(text: str) -> tuple[list[str], list[str], list[tuple[int, st
 @lru_cache(256)
 def _read_tokens(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
     """Cached, because each sentence is looked up several times."""
-    cased = _TOKEN.findall(text.replace("’", "'"))
-    first, last = READ_TOKENS
-    if len(cased) > first + last:
-        cased = cased[:first] + cased[-last:]
-    tokens = ["0" * min(len(token), 4) if token.isdigit() else token.lower() for token in cased]
+    cased, tokens = split_tokens(text)
     cues = [(at, name) for at, token in enumerate(tokens) if (name := _class_of(token))]
     if any(map(is_wide, tokens)):
         run = "".join(tokens)
@@ -243,8 +231,6 @@ HEADS = ("keep", "change", "forbid", "quoted", *KINDS, "aside", "erase", "last")
 _QUOTATION = '"“”„«»「」『』'
 _SHORT_ANSWER = 8
 _ASKED_TOKENS = 14
-_BEFORE_CAPITAL = frozenset('.!?:"“„«')
-"""Marks after which any word may have a capital."""
 
 
 @frozen
@@ -291,73 +277,15 @@ class Scores:
 # --- features --------------------------------------------------------------------------
 
 
-@lru_cache(8192)
-def _letter_hashes(word: str) -> tuple[int, ...]:
-    """Return the hashes of a word, of its beginning and its end, and of the runs of five letters within it."""
-    named = [word]
-    if len(word) > 2:
-        padded = f"_{word[:24]}_"
-        named += [f"c{padded[at : at + 5]}" for at in range(len(padded) - 4)]
-    if len(word) > 3:
-        named.append(f"s {word[-3:]}")
-    if len(word) > 4:
-        named.append(f"p {word[:4]}")
-    return tuple(_hash_names(named))
-
-
-def _hash_names(names: Iterable[str]) -> list[int]:
-    return [crc32(name.encode("utf-8", "replace")) for name in names]
-
-
 def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 - frozen
     """Return the hashes of a sentence's features, each once."""
     cased, tokens, cues = tokens_and_cues(text)
-    size = len(tokens)
-    padded = ["^", *tokens, "$"]
-    named = [f"{first} * {second}" for first, second in zip(tokens, tokens[2:], strict=False)]
-    named += map(" ".join, pairwise(padded))
-    if any(map(is_wide, tokens)):
-        named += map(" ".join, zip(padded, padded[1:], padded[2:], strict=False))
-        named += map(" ".join, zip(padded, padded[1:], padded[2:], padded[3:], strict=False))
-        named += [f"{first} ** {second}" for first, second in zip(tokens, tokens[3:], strict=False)]
-    if tokens:
-        named += (f"first {tokens[0]}", f"last {tokens[-1]}", f"two {' '.join(tokens[:2])}")
-    named.append(f"size {size.bit_length()} {size > 24}")
-    named += _name_features(cased, padded)
+    named = word_features(cased, tokens)
     named += cue_features(cues)
     if may_forbid(cues):
         named += [f"form {name}" for name in forms_of(text[:READ_CHARS])]
     named += _shape_features(text, tokens, around)
-    found = set(_hash_names(named))
-    for token in tokens:
-        found.update(_letter_hashes(token))
-    return sorted(found)
-
-
-def _name_features(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
-    """Yield the number of names in a sentence (capitalized words within it), and the words beside them, whatever they
-    are."""
-    at = [
-        place
-        for place, (before, token) in enumerate(pairwise(cased), 2)
-        if token[0].isupper() and before not in _BEFORE_CAPITAL and token != "I" and token[1:2] != "'"
-    ]
-    yield f"names {min(len(at), 3)}"
-    if not at:
-        return
-    hidden = padded.copy()
-    for place in at:
-        hidden[place] = "N"
-    for place in at:
-        before, after = hidden[place - 1], hidden[place + 1]
-        yield from (
-            f"n {before} N",
-            f"n N {after}",
-            f"n {before} N {after}",
-            f"n {hidden[place - 2]} {before} N",
-        )
-        if place + 2 < len(hidden):
-            yield f"n N {after} {hidden[place + 2]}"
+    return hashes_of(named, tokens)
 
 
 def _shape_features(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
@@ -430,68 +358,18 @@ def marks_of(message: str) -> str:
     return " ".join(name for name, is_there in found if is_there)
 
 
-# --- weights and scores -----------------------------------------------------------------
-
-LEVELS = tuple(round(127 * (step / 7) ** 2) for step in range(8))
-"""The values of the lower three bits of a stored weight; the fourth is its sign. Most weights are small, and the few
-large ones must not be cut: steps grow with the weight."""
-
-_ZERO = 128
-_SIGNED = bytes([_ZERO + level for level in LEVELS] + [_ZERO - level for level in LEVELS])
-_LOW, _HIGH = _SIGNED * 16, bytes(level for level in _SIGNED for _ in range(16))
-
-
-@frozen
-class SelectorHead:
-    """The weights of one question: a byte for each bucket, where `_ZERO` is none; the value of a step; and how a sum
-    becomes a probability."""
-
-    weights: bytes
-    mask: int
-    scale: float
-    bias: float
-    slope: float
-    shift: float
-
-    def score(self, hashes: Sequence[int], less: float = 0.0) -> float:
-        weights, mask = self.weights, self.mask
-        return self.chance(sum([weights[each & mask] for each in hashes]), len(hashes), less)
-
-    def chance(self, total: int, count: int, less: float = 0.0) -> float:
-        """Return the probability for the sum of the bytes of so many features; `less` is subtracted from the margin."""
-        margin = self.bias + self.scale * (total - _ZERO * count) / math.sqrt(count or 1) - less
-        turned = self.slope * margin + self.shift
-        return 1 / (1 + math.exp(-turned)) if turned > -60 else 0.0
+# --- scores -----------------------------------------------------------------------------
 
 
 @cache
+def head(name: str) -> Head:
+    """Return the weights of one head, unpacked on first use."""
+    return unpack_head(*heads()[name])
+
+
 def heads() -> dict[str, tuple[dict[str, Any], bytes]]:
     """Return the header of each head in the file, and its compressed weights."""
-    line, _, rest = WEIGHTS.read_bytes().partition(b"\n")
-    try:
-        told = json.loads(line)
-        sizes = [each["bytes"] for each in told["heads"]]
-        is_whole = told["schema"] == SCHEMA and sum(sizes) == len(rest) and crc32(rest) == told["crc"]
-    except (ValueError, KeyError, TypeError):
-        is_whole = False
-    if not is_whole:
-        raise Unreadable(f"{WEIGHTS} is damaged, or not {SCHEMA}: install looseleaf again")
-    ends = [0, *accumulate(sizes)]
-    return {
-        each["name"]: (each, rest[start:end])
-        for each, (start, end) in zip(told["heads"], pairwise(ends), strict=True)
-    }
-
-
-@cache
-def head(name: str) -> SelectorHead:
-    """Return the weights of one head, unpacked on first use. Each byte holds two buckets: one of the first half of the
-    table in its lower four bits, one of the second half in its upper four."""
-    told, data = heads()[name]
-    packed = decompress(data)
-    weights = packed.translate(_LOW) + packed.translate(_HIGH)
-    mask = (1 << told["bits"]) - 1
-    return SelectorHead(weights, mask, told["scale"], told["bias"], told["slope"], told["shift"])
+    return read_heads(WEIGHTS, SCHEMA)
 
 
 _DULL = 0.01

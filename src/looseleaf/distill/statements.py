@@ -365,10 +365,11 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
         around = with_members(first.around, asked=asked)
         return with_members(first, around=around, scores=select(first.text, around)), *others
     read = parts_of(text)
-    said = [words for _, _, words, _ in read]
+    said = [_without_addresses(words) for _, _, words, _ in read]
     lines, marks = (read[0][3].lines, read[0][3].marks) if read else (1, "")
-    is_spoken_of = lines == 1 and works_on_language(text)
-    is_alone = lines <= _FEW_LINES and not speaks_of_text(text) and not any(map(has_orders, said))
+    plain = _without_addresses(text)
+    is_spoken_of = lines == 1 and works_on_language(plain)
+    is_alone = lines <= _FEW_LINES and not speaks_of_text(plain) and not any(map(has_orders, said))
     is_alone = is_alone and (lines == 1 or not _MARKS & set(marks.split()))
     return tuple(
         Sentence(start, end, words, select(words, around), around, is_alone, is_spoken_of)
@@ -388,7 +389,7 @@ def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
     before = ""
     said = [" ".join(shown[start:end].split()) for start, end, _ in found]
     for place, ((start, end, zone), words, orders) in enumerate(
-        zip(found, said, orders_of(said), strict=True)
+        zip(found, said, orders_of([*map(_without_addresses, said)]), strict=True)
     ):
         line = text.rfind("\n", 0, start) + 1
         is_new = not text[line:start].strip(" \t-*+•>#0123456789.)")
@@ -396,6 +397,19 @@ def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
         parts.append((start, end, words, around))
         before = words
     return parts
+
+
+_ADDRESS = lazy(r"(?:https?://|\bwww\.)[^\s<>]+")
+
+
+def _without_addresses(text: str) -> str:
+    """Return a text without the words of its web addresses: `heron.example/poem` asks for no poem."""
+    return _ADDRESS.sub(_bare_address, text) if "://" in text or "www." in text else text
+
+
+def _bare_address(found: re.Match[str]) -> str:
+    address = found[0]
+    return "https://x" + address[len(address.rstrip(".,;:!?)]}'\"»”。，！？")) :]
 
 
 _FEW_LINES = 8

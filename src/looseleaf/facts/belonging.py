@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.paths import USER
-from looseleaf.language.private_kinds import private_kinds, speaks_of_self
+from looseleaf.base.paths import PROJECT, USER
+from looseleaf.language.private_kinds import chances_of, private_kinds, split_sentences
+from looseleaf.language.private_labels import is_of_work_line, kind_of_label, private_kind_of
+from looseleaf.text.lines import NOTE, split_relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.base.messages import Proposal
-    from looseleaf.base.values import Fact
 
 _OF_THE_USER = frozenset({"identity", "preference", "constraint", "trait"})
 """Kinds of facts that hold in any project; plans, events and decisions are mostly of the work."""
-
-_OF_A_PERSON = frozenset("allergy condition diet medication child sibling parent partner spouse".split())
-"""Labels that only a person has, on whatever page."""
 
 _STARTS = (
     "commit push merge rebase squash branch repo test deploy release lint typecheck modul package paket dependenc api "
@@ -46,32 +44,55 @@ def is_of_work(text: str) -> bool:
     return bool(_OF_THE_WORK.search(text.casefold()))
 
 
+_HOME = 0.6
+_PRIVATE, _DOUBTFUL = 0.5, 0.35
+"""A sentence is about the user from the first chance on; from the last on if the second says that it is private."""
+
+
+def is_about_user(sentence: str) -> bool:
+    """Return True if a sentence is about its writer, and not about the work."""
+    private, home = chances_of(sentence)
+    return home >= _HOME or (private >= _PRIVATE and home >= _DOUBTFUL)
+
+
+def may_be_shown(talk: str) -> bool:
+    """Return True if talk may be quoted where colleagues read it: the log has it anyway, so in doubt it is not."""
+    pairs = map(chances_of, split_sentences(talk))
+    return not private_kinds(talk) and all(private < _QUOTED and home < _HOME for private, home in pairs)
+
+
+_QUOTED = 0.15
+"""From which chance on that a sentence is private it is not quoted."""
+
+
 def belongs_home(proposal: Proposal) -> bool:
-    """True if a proposed fact is about the user, and no other project's reader would wonder at it."""
-    if proposal.topic != USER:
-        return False
-    if is_of_work(proposal.object):
+    """Return True if a proposed fact is about the user, and no other project's reader would wonder at it."""
+    if proposal.relation == NOTE:
+        return proposal.topic in (USER, PROJECT) and is_about_user(_plain(proposal))
+    if proposal.topic != USER or is_of_work(proposal.object):
         return False
     return proposal.kind in _OF_THE_USER or bool(private_kinds(proposal.object, proposal.relation))
 
 
-def why_private(fact: Fact) -> str:
-    """Return the private kinds of a fact as its line says it; "" for most."""
-    return ", ".join(sorted(_kinds_of(fact.topic, fact.relation, fact.object)))
+def _plain(proposal: Proposal) -> str:
+    """Return a note as it was said: without the dates that were added to it."""
+    return proposal.quote.strip() or proposal.object
 
 
 def private_kinds_of_line(line: str, topic: str) -> frozenset[str]:
-    """Return the private kinds of a line of a page: a fact with a label, or a sentence."""
-    words = line.strip().lstrip("-*+# ")
-    label, colon, said = words.partition(": ")
-    return _kinds_of(topic, label, said) | private_kinds(words) if colon else private_kinds(words)
+    """Return the private kinds of a line of a page: a fact with a label, a summary, or sentences."""
+    words = line.strip().lstrip("-*+#> ")
+    label, said = split_relation(words) or ("", "")
+    if not label or not said:
+        return private_kinds(words)
+    if topic == USER:
+        kind, _ = kind_of_label(label)
+        return private_kinds(words) | private_kinds(said, label) | (frozenset({kind}) if kind else _NONE)
+    kind = private_kind_of(label, said)
+    if kind:
+        return private_kinds(said) | {kind}
+    is_of_work_here = is_of_work_line(label, said) or (kind_of_label(label)[0] and is_of_work(said))
+    return private_kinds(said) if is_of_work_here else private_kinds(words) | private_kinds(said)
 
 
-def _kinds_of(topic: str, relation: str, said: str) -> frozenset[str]:
-    is_of_person = topic == USER or relation.casefold() in _OF_A_PERSON
-    return private_kinds(said, relation if is_of_person else "")
-
-
-def is_about_user(sentence: str) -> bool:
-    """True if a sentence in which the rules read no fact is about its writer, and not about the work."""
-    return speaks_of_self(sentence) and not is_of_work(sentence)
+_NONE: frozenset[str] = frozenset()

@@ -1,56 +1,118 @@
-"""Whether git tracks the pages of a memory: then others may read them. Asked only before a private line is written."""
+"""Whether git shows the pages of a memory: then others may read them. Asked only before a private line is written.
+
+Any place of a page counts, not only USER.md: one whose pages are ignored in part, or that were committed before they
+were ignored, is shown. In doubt (git is not there, or fails) it is.
+"""
 
 from __future__ import annotations
 
 import os
 
-from looseleaf.base.paths import PROFILE
-from looseleaf.pages.folder import above
+from looseleaf.base.ids import now
+from looseleaf.base.paths import DRAWERS, PROFILE, PROJECT, STATE, USER
+from looseleaf.pages.folder import NAME, above, is_at_home
+from looseleaf.text.times import day
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 _SECONDS = 10.0
-_IGNORED, _TRACKED = 0, 1
+_SOME_IGNORED, _NONE_IGNORED = 0, 1
 """What `git check-ignore` returns; anything else is a failure."""
+
+_SHOWN = tuple(drawer for drawer in DRAWERS if drawer != "review")
+_LOCAL = "PROJECT.local.md"
+
+
+def find_repository(path: str) -> str | None:
+    """Return the top of the repository around a folder, if any."""
+    path = os.path.realpath(path)
+    return next(
+        (folder for folder in (path, *above(path)) if os.path.lexists(os.path.join(folder, ".git"))), None
+    )
+
+
+def may_be_tracked(path: str) -> bool:
+    """True if a repository is around a memory whose pages are not its owner's alone. The home memory is; so is one that
+    is a repository of its own, unless it is a project's `.looseleaf`."""
+    if is_at_home(path):
+        return False
+    path = os.path.realpath(path)
+    top = find_repository(path)
+    is_alone = (
+        top == path and os.path.basename(path) != NAME and find_repository(os.path.dirname(path)) is None
+    )
+    return top is not None and not is_alone
 
 
 def is_tracked(path: str) -> bool:
-    """True if a repository above the folder does not ignore its pages. Without git to ask, its ignore files decide."""
+    """True if git tracks a page of the memory, or would take one."""
     path = os.path.realpath(path)
-    top = next(
-        (folder for folder in (path, *above(path)) if os.path.lexists(os.path.join(folder, ".git"))), None
-    )
+    # What was committed before it was ignored is tracked all the same, also if the file is gone now.
+    return _takes(path, set(_places(path)), path, _is_page)
+
+
+def is_file_tracked(path: str) -> bool:
+    """True if git tracks a file, or would take it."""
+    folder, name = os.path.split(path)
+    folder = os.path.realpath(folder)
+    return _takes(folder, {name}, os.path.join(folder, name), lambda found: True)
+
+
+def _takes(folder: str, names: set[str], where: str, counts: Callable[[str], bool]) -> bool:
+    """True if git does not ignore one of these files of a folder, or tracks a file at `where` that counts."""
+    top = find_repository(folder)
     if top is None:
         return False
+    asked = {os.path.join(folder, name) for name in names}
+    ignored = _ask_git(top, ("check-ignore", "-z", "--stdin"), sorted(asked))
+    if ignored is None or not asked <= ignored:
+        return True
+    tracked = _ask_git(top, ("ls-files", "-z", "--", where))
+    return tracked is None or any(
+        counts(os.path.relpath(os.path.join(top, each), folder)) for each in tracked
+    )
+
+
+def _ask_git(top: str, words: tuple[str, ...], lines: Iterable[str] = ()) -> set[str] | None:
+    """Return the paths that git names; None if it failed."""
     import subprocess
 
-    command = [
-        "git",
-        "-c",
-        "core.fsmonitor=false",
-        "-C",
-        top,
-        "check-ignore",
-        "-q",
-        os.path.join(path, PROFILE),
-    ]
+    # A hook of another repository may have said which one git is to look at.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
+        done = subprocess.run(
+            ["git", "-c", "core.fsmonitor=false", "-C", top, *words],
+            input=b"".join(os.fsencode(line) + b"\0" for line in lines),
+            env=env,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
     except (OSError, subprocess.SubprocessError):
-        return not _is_named_ignored(path, top)
-    return done.returncode == _TRACKED if done.returncode in (_IGNORED, _TRACKED) else True
+        return None
+    if done.returncode not in (_SOME_IGNORED, _NONE_IGNORED):
+        return None
+    return {os.fsdecode(each) for each in done.stdout.split(b"\0") if each}
 
 
-def _is_named_ignored(path: str, top: str) -> bool:
-    """True if an ignore file above names the folder itself."""
-    name = os.path.basename(path)
-    folders = [folder for folder in above(path) if folder.startswith(top)]
-    for file in (
-        *(os.path.join(each, ".gitignore") for each in folders),
-        os.path.join(top, ".git/info/exclude"),
-    ):
-        try:
-            with open(file, encoding="utf-8", errors="replace") as lines:
-                if any(line.strip().strip("/") == name for line in lines):
-                    return True
-        except OSError:
-            continue
-    return False
+def _places(path: str) -> Iterator[str]:
+    """Yield the pages of a memory, and names that further ones may get."""
+    today = day(now())
+    yield from (PROFILE, STATE, f"facts/{USER}.md", f"facts/{PROJECT}.md", "facts/x.md", "facts/x/x.md")
+    yield from (f"days/{today}.md", "days/x.md", f"episodes/{today[:7]}.md", "episodes/x.md")
+    for folder in ("", *_SHOWN):
+        for at, folders, files in os.walk(os.path.join(path, folder)):
+            yield from (
+                name for file in files if _is_page(name := os.path.relpath(os.path.join(at, file), path))
+            )
+            if not folder:
+                folders.clear()
+
+
+def _is_page(name: str) -> bool:
+    """True if a file may show what was said, and is not meant to stay out of git anyway."""
+    first = name.partition(os.sep)[0]
+    is_page = first in _SHOWN or first == name
+    return name == STATE or (is_page and name.endswith(".md") and name != _LOCAL)
