@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 RELATIONS = ("Home", "Employer", "Likes", "Speaks")
 VALUES = ("Lyon", "Rome", "tea", "Acme")
 DAY = 86_400.0
+TRUSTED = ("said", "confirmed")
 
 
 def _fact(relation: str, value: str, level: Level, day: int) -> Fact:
@@ -44,16 +45,39 @@ def test_facts_of_a_pair_are_those_of_the_rule(near: list[Fact], far: list[Fact]
     for fact in far:
         at = address_of(fact)
         there = [each for each in near if address_of(each).slot == at.slot]
-        if any(address_of(each).key == at.key for each in there):
-            continue  # the same is shown once
-        is_newer = all((fact.recorded_at or 0) > (each.recorded_at or 0) for each in there)
-        if at.many or not there or (is_newer and fact.level in ("said", "confirmed")):
+        is_vouched = fact.level in TRUSTED
+        same = [each for each in there if address_of(each).key == at.key]
+        if same:  # shown once, as it is known best
+            if is_vouched and same[0].level not in TRUSTED:
+                wanted.add(_shown("home", fact))
+                beaten.add(_shown("", same[0]))
+            continue
+        gives_way = all(
+            each.level not in TRUSTED or (fact.recorded_at or 0) > (each.recorded_at or 0) for each in there
+        )
+        if at.many or not there or (is_vouched and gives_way):
             wanted.add(_shown("home", fact))
             beaten |= {_shown("", each) for each in there} if not at.many else set()
     wanted |= {_shown("", fact) for fact in near} - beaten
     found = unite([("", near), ("home", far)])
     assert {_shown(fact.layer or "", fact) for fact in found} == wanted
     assert len(found) == len(wanted)
+
+
+def test_a_strangers_line_does_not_hide_a_persons_word_below() -> None:
+    word = _fact("Home", "Rome", "confirmed", 1)
+    line = _fact("Home", "Lyon", "inferred", 9)
+    assert unite([("", [line]), ("home", [word])]) == [word.but(layer="home")]
+    said = line.but(level="said")
+    assert unite([("", [said]), ("home", [word])]) == [said]
+    assert unite([("", [line]), ("home", [word.but(level="inferred")])]) == [line]
+
+
+def test_the_same_value_is_shown_as_it_is_known_best() -> None:
+    for relation in ("Home", "Likes"):
+        line, word = _fact(relation, "Rome", "inferred", 9), _fact(relation, "Rome", "said", 1)
+        assert unite([("", [line]), ("home", [word])]) == [word.but(layer="home")]
+        assert unite([("", [word]), ("home", [line])]) == [word]
 
 
 @given(layers)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import FlakyFailure
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from drawing import core, few
@@ -1150,7 +1151,7 @@ def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: 
 
 def test_any_sequence_finds_such_a_mutant_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("looseleaf.facts.ledger.FactLedger", Deaf)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, FlakyFailure)):  # the clock goes on between two tries
         run_state_machine_as_test(
             AnySequence,
             settings=settings(

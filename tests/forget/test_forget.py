@@ -33,7 +33,7 @@ from forgetting import (
 )
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
-from looseleaf.base.ids import at, new_id
+from looseleaf.base.ids import at, is_id, new_id
 from looseleaf.facts.known_facts import FILE
 from looseleaf.store import JOURNAL, records
 from placing import RULES, Stub
@@ -363,7 +363,10 @@ def test_the_tombstone_holds_no_word_of_it(tmp_path: Path) -> None:
         done = memory.forget(match=CANARY)
         [line] = memory.parts.context.store.read("tombstones")
         assert line.record["id"] == done.id
-        assert set(line.record) == {"schema", "id", "ts", "kind", "by", "counts", "key", "hashes"}
+        members = {"schema", "id", "ts", "kind", "by", "counts", "key", "hashes", "gone", "words"}
+        assert set(line.record) == members
+        assert line.record["words"] == [len(CANARY.split())]
+        assert all(map(is_id, line.record["gone"]))
         assert all(len(each) == 32 for each in line.record["hashes"])
         [record] = [
             line.record

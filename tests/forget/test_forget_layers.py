@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from layering import Layered, bytes_of, said
+from looseleaf import Memory
 from looseleaf.base.errors import NotFound
 
 
@@ -116,3 +117,77 @@ def _check_unwritten(layered: Layered) -> None:
             assert "home" in done.unwritten[0]
     finally:
         (layered.home_path / "log").chmod(0o700)
+
+
+def _say_at_the_clinic(layered: Layered) -> str:
+    """Say, in a session of a project, what the home memory knows in part."""
+    with layered.home() as home:
+        home.remember("My name is Zhang San.")
+    with layered.project() as memory:
+        trace = memory.record(user="My name is Zhang San and I have been at the Quuxley clinic.")
+        memory.record(assistant="Noted.")
+        memory.distill()
+        assert _holds(layered.home_path, "Quuxley")
+        return trace.session_id or ""
+
+
+def test_a_session_takes_along_sentences_that_only_repeated_a_fact(layered: Layered) -> None:
+    session = _say_at_the_clinic(layered)
+    with layered.project() as memory:
+        done = memory.forget(session=session)
+        assert done.is_complete
+        assert [(each.layer, each.by, each.counts["entries"]) for each in done.layers] == [
+            ("home", "session", 1)
+        ]
+        assert said(memory) == [("home", "Name", "Zhang San")]
+        assert not memory.recall("Quuxley")
+    assert _holds(layered.home_path, "Quuxley") == []
+
+
+def test_a_session_of_one_agent_takes_along_what_went_home(layered: Layered) -> None:
+    session = _say_at_the_clinic(layered)
+    with layered.project() as memory:
+        assert memory.forget(session=session, agent="main").is_complete
+    assert _holds(layered.home_path, "Quuxley") == []
+
+
+def test_what_went_home_is_found_from_wherever_the_memory_lies_now(layered: Layered) -> None:
+    session = _say_at_the_clinic(layered)
+    (layered.place / "heron").rename(layered.place / "egret")
+    with layered.project("egret") as memory:
+        assert memory.forget(session=session).is_complete
+    assert _holds(layered.home_path, "Quuxley") == []
+
+
+def test_what_went_home_through_a_link_is_found(layered: Layered) -> None:
+    layered.project_path()
+    (layered.place / "link").symlink_to(layered.place / "heron")
+    with layered.home() as home:
+        home.remember("I like tea.")
+    with Memory(layered.place / "link" / ".looseleaf") as memory:
+        trace = memory.record(user="I live in Lyon.")
+        memory.record(assistant="Noted.")
+        memory.distill()
+    with layered.project() as memory:
+        assert memory.forget(session=trace.session_id).is_complete
+        assert said(memory) == [("home", "Likes", "tea")]
+    assert _holds(layered.home_path, "Lyon") == []
+
+
+def test_a_forget_that_did_not_reach_home_is_finished_when_it_is_repeated(
+    layered: Layered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from looseleaf.base.errors import Unwritten
+    from looseleaf.memory.layers import Layers
+
+    def refuse(self: object, layer: object) -> None:
+        raise Unwritten("The disk is read-only.")
+
+    session = _say_at_the_clinic(layered)
+    with layered.project() as memory:
+        with monkeypatch.context() as patch:
+            patch.setattr(Layers, "writing", refuse)
+            assert not memory.forget(session=session).is_complete
+        assert _holds(layered.home_path, "Quuxley")
+        assert memory.forget(session=session).is_complete
+    assert _holds(layered.home_path, "Quuxley") == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -269,6 +270,22 @@ def test_a_memory_that_cannot_be_read_whole_has_no_proof(
         monkeypatch.setattr(module, "open", refuse, raising=False)
         with pytest.raises(Refused, match=r"not proven gone: log/journal"):
             memory.forget(session="a")
+
+
+def test_a_folder_that_cannot_be_read_has_no_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from looseleaf.forget import probe as module
+
+    (tmp_path / "kept").mkdir()
+    real = os.scandir
+
+    def refuse(path: Any) -> Any:
+        if str(path).endswith("kept"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(Refused, match=r"not proven gone: .*kept could not be read"):
+        module.probe(str(tmp_path), module.Needles([SECRET]))
 
 
 def test_a_world_is_written_only_where_pages_and_the_journal_are(tmp_path: Path) -> None:

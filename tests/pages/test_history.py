@@ -439,7 +439,7 @@ def test_a_second_hole_is_an_error_again_after_the_first_was_repaired(memory: Me
     lines = journal_of(memory).read_bytes().splitlines(keepends=True)
     journal_of(memory).write_bytes(b"".join(line for line in lines if edits[3].id.encode() not in line))
     back, hole = (problem.message for problem in errors(memory))
-    assert back.startswith("this log went back: 1 record is missing")
+    assert back.startswith("this log is older than before: 1 record is missing")
     assert hole == f"the edit {edits[4].id} of {PATH} does not follow from the one before it: one is missing"
 
 

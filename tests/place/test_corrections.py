@@ -51,12 +51,19 @@ def state(memory: Memory) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
     return pages(memory), sorted(known, key=lambda each: str(each["id"]))
 
 
+def but_when_decided(
+    state: tuple[dict[str, bytes], list[dict[str, Any]]],
+) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
+    """A state without when a person last decided: an undo is a decision too."""
+    return state[0], [{name: each[name] for name in each if name != "decided_at"} for each in state[1]]
+
+
 def is_as(memory: Memory, before: tuple[dict[str, bytes], list[dict[str, Any]]]) -> bool:
     """Whether all is as it was. That a correction was made, and is over, may stay in the history."""
-    now, facts = state(memory)
+    now, facts = but_when_decided(state(memory))
     known = {each["id"] for each in before[1]}
     left = [each for each in facts if each["id"] in known or each["status"] in ("current", "pending")]
-    return (now, left) == before
+    return (now, left) == but_when_decided(before)
 
 
 def name(memory: Memory, relation: str, status: str = "current") -> str:
@@ -131,6 +138,17 @@ def test_undo_goes_back_step_by_step(memory: Memory) -> None:
         assert is_as(memory, before)
 
 
+def test_an_undo_is_the_last_decision(memory: Memory) -> None:
+    assert one(memory, "Home").decided_at is None
+    ACTS["score"](memory)
+    scored = one(memory, "Home").decided_at
+    assert scored is not None
+    memory.history.undo()
+    undone = one(memory, "Home")
+    assert undone.user_fact_score is None
+    assert (undone.decided_at or 0.0) > scored
+
+
 def test_an_approval_can_be_undone_only_if_its_page_is_as_it_was_left(memory: Memory) -> None:
     ACTS["approve what waits"](memory)
     memory.pages.edit("USER.md", lambda text: f"{text}\nA note.\n", reason="a note", author="person")
@@ -198,13 +216,13 @@ def test_what_is_approved_stands_on_its_page_once(memory: Memory, way: str) -> N
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_approval_that_is_undone_waits_again_unticked(memory: Memory, way: str) -> None:
-    before = state(memory)
+    before = but_when_decided(state(memory))
     WAYS[way](memory, "Likes")
     assert ("Likes", "jazz") in values(memory)
     memory.history.undo()
-    assert state(memory) == before
+    assert but_when_decided(state(memory)) == before
     assert memory.facts()
-    assert state(memory) == before, "looking again does not approve it again"
+    assert but_when_decided(state(memory)) == before, "looking again does not approve it again"
     WAYS[way](memory, "Likes")
     assert ("Likes", "jazz") in values(memory)
 

@@ -20,6 +20,7 @@ from looseleaf.facts.page_lines import Shard, shard_of
 from looseleaf.log.journal import ACCEPTED, refuse_unknown
 from looseleaf.pages.outside_edits import is_same_log, load_view
 from looseleaf.store import JOURNAL, TOMBSTONES, records
+from looseleaf.store.machines import log_of
 from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
@@ -403,6 +404,14 @@ def tombstone_hash(key: bytes, kind: str, text: str) -> str:
     return blake2b(data, key=key, digest_size=_BYTES).hexdigest()
 
 
+def keys_of(store: Store) -> tuple[bytes, ...]:
+    """Return the keys that tombstones may be made with: this memory's, and those of machines that began with another
+    one."""
+    others = (store.get(f"{log_of(name)}/key") for name in store.machines())
+    found = (store.get(KEY), *others)
+    return tuple(dict.fromkeys(each.data for each in found if each is not None)) or (b"",)
+
+
 def key_fingerprint(key: bytes) -> str:
     """Return what a tombstone keeps of the key it was made with, to recognize it."""
     return tombstone_hash(key[:64], "key", "")
@@ -460,7 +469,7 @@ class Tombstones:
         self._store = store
         self._look: object = ()
         self._hashes: dict[str, float] = {}
-        self._key = b""
+        self._keys: tuple[bytes, ...] = ()
 
     def holds(self, kind: Kind, text: str) -> bool:
         """Return True if this was forgotten: an importer's key of an `item`, a document's whole `text`, a `sentence`
@@ -471,7 +480,10 @@ class Tombstones:
     def since(self, kind: Kind, text: str) -> float | None:
         """Return when it was last forgotten; None: never. Words said later may be remembered."""
         self._read()
-        return self._hashes.get(tombstone_hash(self._key, kind, text)) if self._hashes else None
+        if not self._hashes:
+            return None
+        found = (self._hashes.get(tombstone_hash(key, kind, text)) for key in self._keys)
+        return max((each for each in found if each is not None), default=None)
 
     @property
     def are_there(self) -> bool:
@@ -493,8 +505,7 @@ class Tombstones:
         self._look, self._hashes = look, {}
         if found is None:
             return
-        key = self._store.get(KEY)
-        self._key = key.data if key is not None else b""
+        self._keys = keys_of(self._store)
         for line in self._store.read(TOMBSTONES):
             ts = float(line.record.get("ts") or 0.0)
             hashes = line.record.get("hashes")

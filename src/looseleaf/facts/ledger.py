@@ -104,6 +104,8 @@ class FactLedger:
                 self._apply_decision(record)
             case "placed":
                 self._take_placed(record)
+            case "merged":
+                self._take_merged(record)
 
     # --- what stands on pages -----------------------------------------------------------
 
@@ -222,12 +224,14 @@ class FactLedger:
         name = given.get("id") or fact_id(edit.id, str(told.get("relation")), str(told.get("object")))
         given["id"] = str(name)
         fact = Fact.from_dict(given)
-        if before is not None:  # it waited in review, or stood on another page
+        if before is not None:  # it waited in review, stood on another page, or is back
+            if before.status in ("superseded", "rejected"):
+                before = before.but(valid_to=None)
             fact = before.but(**{name: getattr(fact, name) for name in told if name in Fact.__match_args__})
         self.waiting.pop(fact.id or "", None)
         return fact.but(
             status="current",
-            recorded_at=edit.ts,
+            recorded_at=edit.ts if edit.merge is None else fact.recorded_at,
             valid_from=fact.valid_from or written(edit.ts),
             superseded_by=None,
             tags=tuple(tag for tag in fact.tags if tag != TICKED),
@@ -424,7 +428,19 @@ class FactLedger:
             if (fact.status, given.get("status")) == ("pending", "rejected"):
                 # It never held; this is the time of the rejection.
                 given["recorded_at"] = float(record.get("ts") or 0.0)
-            self._put_fact(fact.but(**given))
+            self._put_fact(fact.but(**given, decided_at=float(record.get("ts") or 0.0)))
+
+    def _take_merged(self, record: Record) -> None:
+        """Take what other machines know of facts; on which lines they stand, the pages say. `retold`: facts that take
+        the place of others on lines with the same text."""
+        for old, raw in record.get("retold", ()):
+            self._replace_on_line(str(old), raw, record)
+        for raw in record.get("facts", ()):
+            fact = Fact.from_dict(raw)
+            shard = self._shard(fact.topic)
+            held = shard.facts.get(fact.id or "")
+            is_standing = fact.id in shard.standing and held is not None
+            self._put_fact(fact.but(path=held.path if held is not None and is_standing else None, line=None))
 
     def _replace_on_line(self, old: str, raw: Record, record: Record) -> None:
         """Let a fact take the place of another on a line with the same text."""

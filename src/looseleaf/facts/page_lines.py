@@ -15,7 +15,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_at_least
 from looseleaf.base.paths import PINNED, TICKED
 from looseleaf.base.values import START, Fact, Position
-from looseleaf.log.journal import AGENT, EXTERNAL, PERSON, PROGRAM
+from looseleaf.log.journal import AGENT, EXTERNAL, PERSON, PROGRAM, summary_author
 from looseleaf.pages.grammar import drawer, parse, topic_of
 from looseleaf.text.lines import body, is_blank, lazy
 
@@ -307,8 +307,7 @@ class Sheet:
         if not left.isdisjoint(self.people):  # the same may stand on another line
             self.people -= left.difference(map(body, self.lines))
         if any(self.lines[at].startswith((">", "\ufeff>")) for at in fresh):
-            is_by_rule = edit.facts and not edit.author.startswith(AGENT)
-            self.summary_by = PROGRAM if is_by_rule else edit.author
+            self.summary_by = summary_author(edit)
         return self._read_facts(edit, fresh, gone)
 
     def _read_facts(self, edit: Edit, fresh: list[int], gone: list[str]) -> LineChange:

@@ -13,7 +13,8 @@ from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import STATE
 from looseleaf.facts.gate import proposal_of
-from looseleaf.facts.known_facts import fact_text
+from looseleaf.facts.known_facts import fact_text, sentence_text
+from looseleaf.facts.stones import SAID
 from looseleaf.forget.rebase_edits import cut_state
 from looseleaf.language.topic_words import topic_name
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, traces_of
@@ -36,21 +37,26 @@ from looseleaf.text.spellings import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from looseleaf.base.messages import Proposal
     from looseleaf.base.values import Fact, Record
     from looseleaf.facts.known_facts import Facts
     from looseleaf.store.protocol import Store
 
+    class Heard(Protocol):
+        words: set[str]
+        sessions: set[str]
+        origins: set[str]
+        lines: set[str]
+        quotes: dict[str, set[str]]
+
+
 _OWN = frozenset(
     "schema id ts turn_id seq trace_type source_event session_id origin kind crc bodies session_start flag tool_name "
     "tool_call_id tags".split()
 )
 """Members of a trace that are not its words."""
-
-_SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning", "media", "opaque")
-"""Members without which it says nothing."""
 
 
 def topic_of_proposal(topics: Callable[[str], str], proposal: Proposal, own: str) -> str:
@@ -62,7 +68,8 @@ def topic_of_proposal(topics: Callable[[str], str], proposal: Proposal, own: str
 class Cut:
     """What is to go. `by` and `what`: how it was selected. `words`: folded; every sentence that holds them goes.
     `quotes`: by trace or text, the sentences that go from it. `facts`: by slot and value, as tombstones know them;
-    `named`: their ids. `topics`: all their pages and entries."""
+    `named`: their ids. `topics`: all their pages and entries. `sessions`, `origins`: all their sources. `entries`:
+    by reference, made of texts that go whole. `lines`: of pages, as tombstones know sentences."""
 
     def __init__(
         self,
@@ -74,9 +81,15 @@ class Cut:
         facts: frozenset[str] = frozenset(),
         named: frozenset[str] = frozenset(),
         topics: frozenset[str] = frozenset(),
+        sessions: frozenset[str] = frozenset(),
+        origins: frozenset[str] = frozenset(),
+        entries: frozenset[str] = frozenset(),
+        lines: frozenset[str] = frozenset(),
     ) -> None:
         self.by, self.what, self.agent, self.words = by, what, agent, words
         self.facts, self.named, self.topics = facts, named, topics
+        self.sessions, self.origins, self.entries = sessions, origins, entries
+        self.lines = lines
         self.quotes: Mapping[str, tuple[str, ...]] = {}
 
     def with_quotes(self, more: Mapping[str, set[str]]) -> Cut | None:
@@ -92,9 +105,9 @@ class Cut:
         """True if a source of this session and origin goes whole."""
         if self.agent not in (None, agent):
             return False
-        if self.by == "session":
-            return session == self.what
-        return self.by == "origin" and (origin == self.what or str(origin).startswith(f"{self.what}:"))
+        if session in self.sessions:
+            return True
+        return any(origin == each or str(origin).startswith(f"{each}:") for each in self.origins)
 
     def cut_trace(self, agent: str, record: Record) -> Record | None:
         """Return what is left of a trace: itself, itself with sentences masked, or None."""
@@ -111,7 +124,7 @@ class Cut:
         left = {name: value if name in _OWN else masked_value(value, words) for name, value in record.items()}
         if isinstance(record.get("tags"), (list, tuple)):
             left["tags"] = [tag for tag in record["tags"] if not self.holds({"tags": [tag]})]
-        said = [text for name in _SAID for text in each_text(left.get(name))]
+        said = [text for name in SAID for text in each_text(left.get(name))]
         return None if all(map(is_nothing_else, said)) else left
 
     def holds(self, value: Any) -> bool:
@@ -142,6 +155,12 @@ class Cut:
             gone = [each.line or 0 for each in facts if self.takes_fact(topic, each.relation, each.object)]
             for line in sorted(gone, reverse=True):
                 text = remove_line(text, line)
+        if self.lines:
+            lines = split_lines(text)
+            kept = _find_program_lines(path, text, lines)
+            text = drop_lines(
+                lines, {at for at, line in enumerate(lines) if at not in kept and self._has_line(line)}
+            )
         if not self.holds(text):
             return text
         if path.startswith("review/"):
@@ -153,6 +172,10 @@ class Cut:
             }
             text = review_page.without(text, {name for name, texts in told.items() if self.holds(texts)})
         return self._remove_lines(path, text)
+
+    def _has_line(self, line: str) -> bool:
+        plain = sentence_text(line)
+        return plain in self.lines or plain.removeprefix("summary: ") in self.lines
 
     def _remove_lines(self, path: str, text: str) -> str:
         """Remove the lines that hold the words, even across a line end."""
@@ -188,7 +211,7 @@ class Cut:
     @property
     def is_of_sources(self) -> bool:
         """True if whole sources go, and people's own writing stays."""
-        return self.by in ("session", "origin")
+        return bool(self.sessions or self.origins or self.entries)
 
 
 def _say_any(texts: Iterable[str], words: tuple[str, ...]) -> bool:
@@ -302,8 +325,12 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
                     f"Give at least {_LEAST} letters."
                 )
             return Cut(by, what, agent, words=(words,))
+        case "session":
+            return Cut(by, what, agent, sessions=frozenset({what}))
+        case "entries":
+            return Cut(by, what, agent, entries=frozenset(what.split()))
         case _:
-            return Cut(by, what, agent)
+            return Cut(by, what, agent, origins=frozenset({what}))
 
 
 def _cut_facts(
@@ -320,6 +347,26 @@ def _cut_facts(
     }
     cut = Cut(by, what, facts=texts, named=frozenset(named), topics=topics)
     return cut.with_quotes(_collect_quotes(store, facts, cut, chosen)) or cut
+
+
+def cut_heard(store: Store, facts: Facts, chosen: list[Fact], topics: frozenset[str], found: Heard) -> Cut:
+    """Cut what was found of another machine's forgetting."""
+    base = _cut_facts(store, facts, "heard", "", chosen, topics)
+    cut = Cut(
+        "heard",
+        "",
+        words=tuple(sorted(found.words)),
+        facts=base.facts,
+        named=base.named,
+        topics=topics,
+        sessions=frozenset(found.sessions),
+        origins=frozenset(found.origins),
+        lines=frozenset(found.lines),
+    )
+    quotes = {source: set(words) for source, words in base.quotes.items()}
+    for source, words in found.quotes.items():
+        quotes.setdefault(source, set()).update(words)
+    return cut.with_quotes(quotes) or cut
 
 
 def _collect_quotes(store: Store, facts: Facts, cut: Cut, chosen: list[Fact]) -> dict[str, set[str]]:

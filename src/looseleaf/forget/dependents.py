@@ -8,6 +8,7 @@ import re
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_own
 from looseleaf.explain.writes import ID
+from looseleaf.facts.stones import names_of
 from looseleaf.forget.probe import telling_sentences
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT, PROGRAM
@@ -75,7 +76,7 @@ class LostSources:
         self._facts.update(facts)
 
     def _sources_left(self, told: Record) -> list[str]:
-        return [each for each in _sources_of(told) if each.partition("#")[0] not in self._gone]
+        return [each for each in _sources_of(told) if self._gone.isdisjoint(names_of(each))]
 
     def are_gone(self, told: Record) -> bool:
         """True if all sources of a fact went: a person's approval alone does not keep it."""

@@ -16,23 +16,23 @@ from looseleaf.base.immutable import frozen, members_of
 from looseleaf.facts.known_facts import (
     FILE,
     KEY,
-    TOMBSTONES_SCHEMA,
     Tombstones,
-    key_fingerprint,
     tombstone_hash,
 )
+from looseleaf.facts.stones import Buried
 from looseleaf.forget.cut import cut_for, read_selector
+from looseleaf.forget.heard import find_heard, read_elsewhere
 from looseleaf.forget.held_files import cut_held, find_taken
 from looseleaf.forget.log_snapshot import LogMoved, LogSnapshot
 from looseleaf.forget.plan import ForgetPlan
 from looseleaf.forget.probe import Needles, Probe, probe
 from looseleaf.log.journal import SCHEMA
-from looseleaf.store import records
+from looseleaf.store import JOURNAL, TOMBSTONES, records
 from looseleaf.store.root import FORGETTER, unwritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from typing import Any
 
@@ -76,6 +76,8 @@ class Forgotten:
     """What went from the memories under this one."""
     unwritten: tuple[str, ...] = ()
     """Those that could not be searched or written, and why: then it is not forgotten everywhere."""
+    unheard: tuple[str, ...] = ()
+    """Machines in whose logs it may still be, where its words are not known any more, so that nobody can look."""
 
     def but(self, **changes: Any) -> Forgotten:
         """Return the same, except for these members."""
@@ -87,13 +89,14 @@ class Forgotten:
 
     @property
     def is_complete(self) -> bool:
-        """True if nothing of it was found afterwards, and every layer could be written."""
+        """True if nothing of it was found afterwards, and every layer could be written. Other machines that have still
+        to hear of it do so by themselves."""
         found = self.probe is not None and bool(self.probe.hits)
         return not found and not self.unwritten and all(each.is_complete for each in self.layers)
 
     def to_dict(self) -> dict[str, Any]:
         layered = {"layer": self.layer, "layers": [each.to_dict() for each in self.layers]}
-        layered["unwritten"] = list(self.unwritten)
+        layered |= {"unwritten": list(self.unwritten), "unheard": list(self.unheard)}
         told: dict[str, Any] = {
             name: getattr(self, name) for name in self.__match_args__ if name not in layered
         }
@@ -112,18 +115,37 @@ def forget(
             f"Nothing was forgotten: a {by} goes from everywhere, whichever agent said it. Leave the agent out, or "
             "name a session or an origin of that agent."
         )
+    return _try_again(parts, lambda: _forget(parts, by, what, agent, dry_run=dry_run))
+
+
+def heed_others(parts: Needs, buried: Buried) -> Forgotten:
+    """Forget what other machines forgot."""
+    return _try_again(parts, lambda: _forget(parts, "heard", "", None, dry_run=False, buried=buried))
+
+
+def look_for(parts: Needs, buried: Buried) -> Forgotten:
+    """Return what would go from a log, opened to be read, because other machines forgot it."""
+    parts.known.catch_up()
+    logs = LogSnapshot(parts.files)
+    cut = find_heard(logs, parts.known, (), buried)
+    counts, first = ForgetPlan(parts, cut, logs, None, read_elsewhere(parts.files, buried.gone)).count(_SHOWN)
+    return Forgotten("heard", "", counts, first, (), "", None)
+
+
+def _try_again(parts: Needs, forget: Callable[[], Forgotten]) -> Forgotten:
+    """Forget, again if others change the memory meanwhile."""
     with _turn(parts):
         for _ in range(_TRIES):
             began = time.monotonic()
             try:
-                return _forget(parts, by, what, agent, dry_run=dry_run)
+                return forget()
             except LogMoved:  # something was edited, distilled or forgotten meanwhile
                 if time.monotonic() - began < _BRIEF:
                     break
         with _locked(parts):  # so that only an editor, which knows no lock, may still save a page
             for _ in range(_TRIES):
                 try:
-                    return _forget(parts, by, what, agent, dry_run=dry_run)
+                    return forget()
                 except LogMoved:
                     continue
     raise Busy(
@@ -156,8 +178,11 @@ def _turn(parts: Needs) -> Iterator[None]:
         yield
 
 
-def _forget(parts: Needs, by: str, what: str, agent: str | None, *, dry_run: bool) -> Forgotten:
-    """Forget. Raise LogMoved, with nothing changed, if the memory changed while this was prepared."""
+def _forget(
+    parts: Needs, by: str, what: str, agent: str | None, *, dry_run: bool, buried: Buried | None = None
+) -> Forgotten:
+    """Forget. Raise LogMoved, with nothing changed, if the memory changed while this was prepared. `buried`: what other
+    machines forgot."""
     with _locked(parts):
         parts.context.store.recover()
         parts.pages.absorb()
@@ -172,19 +197,31 @@ def _forget(parts: Needs, by: str, what: str, agent: str | None, *, dry_run: boo
     switch = None if dry_run else parts.files.switch(new_id())
     try:
         try:
-            cut = cut_for(logs, parts.known, by, what, agent)
-            plan = ForgetPlan(parts, cut, logs, switch)
+            if buried is not None:
+                cut = find_heard(logs, parts.known, parts.pages.absorb.held, buried)
+                plan = ForgetPlan(parts, cut, logs, switch, read_elsewhere(parts.files, buried.gone))
+                _drop_aside(parts, plan, buried)
+                if not plan.changes_anything and switch is not None:
+                    return _note_heard(parts, switch.name, buried)
+            else:
+                cut = cut_for(logs, parts.known, by, what, agent)
+                plan = ForgetPlan(parts, cut, logs, switch)
         except Refused:
             if not was_asked:
                 raise
-            return Forgotten(by, what, {}, {}, (), "", probe(parts.context.path, Needles(())))
+            read = probe(parts.context.path, Needles(()), parts.files.owner)
+            unheard = tuple(name for name in parts.files.machines() if parts.stones.unheard(name))
+            return Forgotten(by, what, {}, {}, (), "", read, unheard=unheard)
         counts, first = plan.count(_SHOWN)
         taken = (*find_taken(parts, plan.cut),)
         if taken:
             counts, first = {**counts, "others": len(taken)}, {**first, "others": taken[:_SHOWN]}
-        if not any(counts.values()):
+        if plan.lost_elsewhere:
+            told = tuple(plan.lost_elsewhere[:_SHOWN])
+            counts, first = {**counts, "elsewhere": len(plan.lost_elsewhere)}, {**first, "elsewhere": told}
+        if buried is None and not any(counts.values()):
             # Unsaid words may still stand somewhere: in a reason, a damaged line, a file set aside.
-            found = probe(parts.context.path, plan.needles)
+            found = probe(parts.context.path, plan.needles, parts.files.owner)
             if not found.hits or plan.names:
                 if was_asked:
                     return Forgotten(by, what, {}, {}, (), "", found, plan.names)
@@ -192,14 +229,15 @@ def _forget(parts: Needs, by: str, what: str, agent: str | None, *, dry_run: boo
             counts, first = {**counts, "others": len(found.hits)}, {"others": found.hits[:_SHOWN]}
         if switch is None:
             return Forgotten(by, what, counts, first, plan.mentions, "", None, plan.names)
-        _apply_plan(parts, plan, logs, switch, by, what, counts)
+        _apply_plan(parts, plan, logs, switch, by, what, counts, buried)
     except OSError as error:
         raise unwritten("The memory without the forgotten text", error) from error
     finally:
         if switch is not None:
             switch.drop()
     parts.build()
-    found = probe(parts.context.path, plan.needles)
+    _drop_aside(parts, plan, buried)
+    found = probe(parts.context.path, plan.needles, parts.files.owner)
     return Forgotten(by, what, counts, first, plan.mentions, switch.name, found, plan.names)
 
 
@@ -211,17 +249,26 @@ def _apply_plan(
     by: str,
     what: str,
     counts: dict[str, int],
+    heard: Buried | None,
 ) -> None:
     """Stage the new files, and put them in place."""
     stone: Record = {"schema": SCHEMA, "id": switch.name, "ts": now(), "kind": "forgotten"}
     stone |= {"by": by, "counts": counts}
     plan.stage(stone)
     key = parts.context.store.get(KEY)
-    buried = [*plan.list_buried(), ("asked", f"{by}\n{what}")]
     secret = key.data if key else b""
-    hashes = sorted({tombstone_hash(secret, kind, text) for kind, text in buried})
-    members: Record = {"schema": TOMBSTONES_SCHEMA, "key": key_fingerprint(secret), "hashes": hashes}
-    line = records.encode(stone | members)
+    buried = Buried(
+        (secret,),
+        frozenset(tombstone_hash(secret, kind, text) for kind, text in plan.list_buried()),
+        frozenset(plan.gone_ids),
+        frozenset(len(words.split()) for words in plan.cut.words),
+    )
+    if heard is not None:
+        buried = buried.with_all(heard)
+    else:
+        asked = {tombstone_hash(secret, "asked", f"{by}\n{what}")}
+        buried = buried.with_all(Buried((secret,), frozenset(asked), frozenset(), frozenset()))
+    line = records.encode(stone | buried.members)
     for _ in range(_TRIES):
         if plan.follow() < _LITTLE:
             break
@@ -246,6 +293,32 @@ def _apply_plan(
         for path, data in views.items():
             parts.context.store.view(path, data)
         parts.pages.absorb.keep_copies(held)
+
+
+def _drop_aside(parts: Needs, plan: ForgetPlan, heard: Buried | None) -> None:
+    """Remove what other machines set aside, and what was forgotten is in. Only copies of it are here."""
+    topics = parts.known.topics
+
+    def is_told(data: bytes) -> bool:
+        return bool(plan.needles.hits(data)) or (heard is not None and heard.is_in(data, topics))
+
+    parts.files.drop_aside(is_told)
+
+
+def _note_heard(parts: Needs, name: str, buried: Buried) -> Forgotten:
+    """Note that what others forgot is not here."""
+    stone: Record = {
+        "schema": SCHEMA,
+        "id": name,
+        "ts": now(),
+        "kind": "forgotten",
+        "by": "heard",
+        "counts": {},
+    }
+    with _locked(parts):
+        parts.context.store.append(JOURNAL, [stone])
+        parts.context.store.append(TOMBSTONES, [stone | buried.members])
+    return Forgotten("heard", "", {}, {}, (), name, None)
 
 
 def _refuse_moved_line(parts: Needs, what: str) -> None:

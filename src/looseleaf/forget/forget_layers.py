@@ -1,18 +1,21 @@
-"""Forget in all layers: in this memory, and in those under it that have the same.
+"""Forget in all layers: in this memory, and in those under it that have the same content.
 
-Each memory forgets by itself, with its own proof. One that cannot be written is named: then the forget is not complete.
+Each memory forgets by itself, with its own proof. A layer that cannot be written is named: the forget is then not
+complete.
 """
 
 from __future__ import annotations
 
 from looseleaf.base.errors import NotFound, Refused
+from looseleaf.facts.stones import Stones
 from looseleaf.forget.cut import read_selector
 from looseleaf.forget.forget import Forgotten, forget
-from looseleaf.log.entries import FOLDER, read_entry
+from looseleaf.log.entries import entries_in, read_entry
+from looseleaf.log.talk_streams import TRACES, agent_of, talk_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from looseleaf.forget.plan import Needs
 
@@ -25,12 +28,14 @@ def forget_everywhere(
     given: dict[str, str | None],
     agent: str | None = None,
     *,
+    missed: Sequence[str] = (),
     dry_run: bool = False,
 ) -> Forgotten:
-    """Forget here and in the layers, each opened by its function. A fact named by a place is of this memory alone."""
+    """Forget here and in the layers, each opened by its function. A fact named by a place is in this memory alone.
+    `missed`: layers that cannot be read, each with the reason."""
     by, what = read_selector(given, agent)
     is_place = by == "fact" and ".md:" in what
-    sessions = _traces_of(parts, what) if by == "session" and layers else set()
+    traces = _traces_of(parts, what, agent) if by == "session" and layers else set()
     own: Forgotten | None = None
     nothing: NotFound | None = None
     try:
@@ -38,12 +43,19 @@ def forget_everywhere(
     except NotFound as refused:
         nothing = refused
     done: list[Forgotten] = []
-    unwritten: list[str] = []
-    for name, open_layer in layers.items() if not is_place and agent is None else ():
+    unwritten: list[str] = [*missed] if not is_place else []
+    for name, open_layer in layers.items() if not is_place else ():
         try:
             far = open_layer()
-            chosen = [given] if by != "session" else list(_made_of(far, parts.context.path, sessions))
-            done += [each.but(layer=name) for each in _forget_all(far, chosen, dry_run=dry_run)]
+            chosen: dict[str, str | None] | None = given
+            if by == "session":  # it is of this memory: only what came from its talk goes
+                found = " ".join(_made_of(far, traces))
+                chosen = {"entries": found} if found else None
+            if chosen is not None:
+                whose = agent if by == "origin" else None
+                done.append(forget(far, chosen, whose, dry_run=dry_run).but(layer=name, by=by, what=what))
+        except NotFound:
+            continue
         except (Refused, OSError) as error:
             unwritten.append(f"{name}: {error}")
     if own is None and not done and nothing is not None and not unwritten:
@@ -53,36 +65,25 @@ def forget_everywhere(
     return own.but(layers=tuple(done), unwritten=tuple(unwritten))
 
 
-def _forget_all(parts: Needs, chosen: list[dict[str, str | None]], *, dry_run: bool) -> Iterator[Forgotten]:
-    for given in chosen:
-        try:
-            yield forget(parts, given, dry_run=dry_run)
-        except NotFound:
-            continue
-
-
-def _traces_of(parts: Needs, session: str) -> set[str]:
+def _traces_of(parts: Needs, session: str, agent: str | None) -> set[str]:
+    """Return the ids of a session's traces, also of those that are forgotten: what went home from them may be there
+    still."""
     store = parts.context.store
-    streams = (stream for stream in store.streams() if stream.startswith("traces/"))
+    own = (stream for stream in store.streams() if stream.startswith(TRACES))
+    streams = (each for each in (*own, *talk_elsewhere(store)) if agent in (None, agent_of(each)))
     lines = (line.record for stream in streams for line in store.read(stream))
-    return {str(record.get("id")) for record in lines if record.get("session_id") == session}
+    found = {str(record.get("id")) for record in lines if record.get("session_id") == session}
+    return found | Stones(parts.files).gone_by("asked", f"session\n{session}")
 
 
-def _made_of(far: Needs, memory: str, traces: set[str]) -> Iterator[dict[str, str | None]]:
-    """Yield the facts of a farther memory that came from these traces of this one."""
-    far.known.catch_up()
+def _made_of(far: Needs, traces: set[str]) -> Iterator[str]:
+    """Yield the entries of a farther memory that are of the words of these traces. A trace's id is the same wherever
+    the memory that has it lies, and by whatever path it was opened."""
     store = far.context.store
-    for fact in far.known.all():
-        if fact.entry_id is None or fact.id is None:
-            continue
-        topic = next(
-            (
-                each
-                for each in store.folders(FOLDER)
-                if store.stat(f"{FOLDER}/{each}/{fact.entry_id}/meta.json")
-            ),
-            None,
-        )
-        came = read_entry(store, f"{topic}/{fact.entry_id}").meta.get("from") if topic is not None else None
-        if isinstance(came, dict) and came.get("memory") == memory and came.get("trace") in traces:
-            yield {"fact": fact.id}
+    for reference in entries_in(store):
+        try:
+            came = read_entry(store, reference).meta.get("from")
+        except Refused:
+            continue  # it cannot be read: `check` says so
+        if isinstance(came, dict) and came.get("trace") in traces:
+            yield reference

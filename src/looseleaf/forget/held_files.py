@@ -13,6 +13,7 @@ from looseleaf.log.entries import FOLDER as ENTRIES
 from looseleaf.pages.held import find_markers, is_blank, why_held
 from looseleaf.pages.settle import find_log_copies
 from looseleaf.store.documents import Removal
+from looseleaf.store.machines import OTHERS
 from looseleaf.store.records import BODIES
 from looseleaf.store.root import ASIDE, STAGED
 
@@ -91,7 +92,7 @@ def _refuse_foreign(parts: Needs, plan: ForgetPlan, known: Container[str]) -> No
 
 
 def _log_files(store: Store) -> Iterator[str]:
-    """Yield the files of `log/`, except those of entries, and those that `ForgetPlan` removes."""
+    """Yield the files of `log/`, except those of entries, of other machines, and those that `ForgetPlan` removes."""
     folders = ["log"]
     while folders:
         here = folders.pop()
@@ -100,7 +101,7 @@ def _log_files(store: Store) -> Iterator[str]:
         except Refused:
             continue  # a link, or not to be read: `check` names it
         paths = (f"{here}/{name}" for name in below)
-        folders += [each for each in paths if each not in (ASIDE, STAGED, BODIES, ENTRIES)]
+        folders += [each for each in paths if each not in (ASIDE, STAGED, BODIES, ENTRIES, OTHERS)]
         yield from (stat.path for stat in files)
 
 

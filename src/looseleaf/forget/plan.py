@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
+from looseleaf.base.ids import is_id
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import RECALLED
 from looseleaf.base.paths import is_page
@@ -27,6 +28,7 @@ from looseleaf.forget.dependents import (
     texts_of,
     words_of,
 )
+from looseleaf.forget.heard import Elsewhere
 from looseleaf.forget.log_snapshot import LogMoved
 from looseleaf.forget.probe import LEAST, Needles, telling_sentences
 from looseleaf.forget.remake_entries import RemadeEntries
@@ -35,13 +37,14 @@ from looseleaf.forget.rewrite_log import RewrittenLines, rewrite_journal
 from looseleaf.log.entries import FOLDER
 from looseleaf.log.journal import AGENT
 from looseleaf.log.recorder import encode_view, view_of
+from looseleaf.log.talk_streams import agent_of, talk_elsewhere
 from looseleaf.pages.settle import aside_label
 from looseleaf.place.placer import HELP
 from looseleaf.store import JOURNAL, TOMBSTONES
 from looseleaf.store.documents import Removal
 from looseleaf.store.records import BODIES
 from looseleaf.store.root import ASIDE, LATE, STAGED
-from looseleaf.text.spellings import each_text, fold_text, masked_value
+from looseleaf.text.spellings import each_text, fold_text, masked_value, sentences_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Fact, Record
     from looseleaf.facts.known_facts import Facts
+    from looseleaf.facts.stones import Stones
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.log_snapshot import LogSnapshot
     from looseleaf.pages.pages import Pages
@@ -69,6 +73,8 @@ if TYPE_CHECKING:
         def pages(self) -> Pages: ...
         @property
         def placer(self) -> Placer: ...
+        @property
+        def stones(self) -> Stones: ...
         def build(self) -> object:
             """Bring the views up to date."""
 
@@ -88,9 +94,19 @@ class ForgetPlan:
     """A plan, made from logs as they were when everything was absorbed and recovered. New files go to the `switch`;
     None: they are only counted."""
 
-    def __init__(self, parts: Needs, cut: Cut, logs: LogSnapshot, switch: Switch | None) -> None:
+    def __init__(
+        self,
+        parts: Needs,
+        cut: Cut,
+        logs: LogSnapshot,
+        switch: Switch | None,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         self._parts = parts
         self._logs, self._switch = logs, switch
+        self.lost_elsewhere: list[str] = []
+        """The sentences that go from what other machines recorded, when they hear of it."""
+        self._elsewhere = elsewhere or self._look_elsewhere(cut)
         self._store: Store = logs
         self._follows = False
         """True if lines are read that came after the snapshot."""
@@ -104,6 +120,19 @@ class ForgetPlan:
         self._leftovers: list[Removal] = []
         self._looked_at: set[str] = set()
         self._lines = self._rewrite_prompts()
+
+    def _look_elsewhere(self, cut: Cut) -> Elsewhere | None:
+        """Find what goes from the talk of other machines: what is known here of it goes now."""
+        gone: set[str] = set()
+        for stream in talk_elsewhere(self._logs.files):
+            for line in self._logs.files.read(stream):
+                left = cut.cut_trace(agent_of(stream), line.record)
+                if left is line.record:
+                    continue
+                lost = texts_of(line.record) if left is None else lost_sentences(line.record, left)
+                self.lost_elsewhere += (each for text in lost for each in sentences_in(text))
+                gone |= {str(line.record.get("id"))} if left is None else set()
+        return Elsewhere(None, frozenset(gone)) if gone else None
 
     def _replay_history(self, cut: Cut, topics: Callable[[str], str]) -> None:
         """Replay history without what is to go."""
@@ -122,7 +151,9 @@ class ForgetPlan:
         self._cut, self._made = cut, made
         self._world = World(self._store, self._left_of, made.files)
         gone = self._collect_gone()
-        self._replay = Replay(self._store, self._world, cut, made, gone, policy, topics, self._before)
+        name = self._switch.name if self._switch is not None else ""
+        told = self._before, name, self._elsewhere
+        self._replay = Replay(self._store, self._world, cut, made, gone, policy, topics, *told)
         self._replay()
         self._after = self._replay.facts()
         there = {(fact.topic, fact.relation, fact.object) for fact in self._after}
@@ -368,8 +399,15 @@ class ForgetPlan:
 
     def list_buried(self) -> Iterator[tuple[str, str]]:
         """Yield what a tombstone keeps from coming back: kinds and texts, to be hashed."""
-        if self._cut.by == "session":
-            yield "session", self._cut.what
+        # Of whole sources, only texts too long to be a common phrase.
+        least = _TEXT_LEAST if self._cut.is_of_sources else 0
+        yield from (("session", name) for name in self._cut.sessions)
+        yield from (("asked", f"topic\n{name}") for name in self._cut.topics)
+        yield from (("asked", f"origin\n{name}") for name in self._cut.origins)
+        yield from (("words", words) for words in self._cut.words)
+        elsewhere = (each for each in map(sentence_text, self.lost_elsewhere) if each)
+        yield from (("sentence", text) for text in elsewhere if len(text) >= least)
+        yield from (("body", name) for name in self._lines.dropped - self._lines.bodies.named)
         for _, record in self._gone:
             session = record.get("session_id")
             if isinstance(session, str) and session and session not in self._sessions:
@@ -390,13 +428,24 @@ class ForgetPlan:
             document = self._store.get(f"{FOLDER}/{reference}/raw.md")
             if entry is not None and "traces" not in entry.meta and document is not None:
                 yield "text", document.data.decode("utf-8", "replace")
-        # Of whole sources, only texts too long to be a common phrase.
-        least = _TEXT_LEAST if self._cut.is_of_sources else 0
         sentences = map(sentence_text, self.needles.texts)
         yield from (("sentence", text) for text in sentences if text and len(text) >= least)
         if not self._cut.is_of_sources:
             for fact in self._facts_gone:
                 yield "fact", fact_text(fact.topic, fact.relation, fact.object)
+
+    @property
+    def gone_ids(self) -> list[str]:
+        """The ids of traces and entries that go, here and elsewhere."""
+        traces = {str(record.get("id")) for _, record in self._gone}
+        traces |= self._elsewhere.gone if self._elsewhere is not None else set()
+        return sorted(filter(is_id, traces | {name.rpartition("/")[2] for name in self._made.gone}))
+
+    @property
+    def changes_anything(self) -> bool:
+        """True if a log, a page or an entry becomes another."""
+        changed = any(not (len(new) == 1 and new[0] is old) for old, new in self._replay.written)
+        return changed or bool(self._gone or self._changed or self._made.files or self._lines.changed)
 
     def _rewrite_prompts(self) -> RewrittenLines:
         """Rewrite the prompts and other streams without what goes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from contextlib import suppress
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
@@ -13,7 +14,7 @@ from looseleaf.text.spellings import fold_text, sentences_in, spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
 
@@ -84,23 +85,36 @@ def telling_sentences(texts: Iterable[str]) -> Iterator[str]:
 @frozen
 class Probe:
     """How much was read, and the files with hits. `theirs` are files that the program may not change: settings, tests,
-    files that people put there."""
+    files that people put there. `machines` are those in whose logs it is still, until they hear of it; `elsewhere` are
+    the files of these logs, in this folder."""
 
     files: int
     bytes: int
     hits: tuple[str, ...]
     theirs: tuple[str, ...]
+    machines: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {name: getattr(self, name) for name in self.__match_args__}
-        return found | {"hits": list(self.hits), "theirs": list(self.theirs)}
+        found: dict[str, Any] = {"files": self.files, "bytes": self.bytes}
+        found |= {"hits": list(self.hits), "theirs": list(self.theirs)}
+        others = {"machines": list(self.machines), "elsewhere": list(self.elsewhere)}
+        return found | others if self.machines else found
 
 
-def probe(folder: str, needles: Needles) -> Probe:
+_BESIDE = re.compile(r"log/(?:on/[^/]+/)?(?:aside|staged)/")
+"""What a machine puts beside its log: a copy of it is no log, and waits for nothing."""
+
+
+def probe(folder: str, needles: Needles, owner: Callable[[str], str] = lambda path: "") -> Probe:
+    """`owner` returns the other machine whose log or view a file is. Views of others that hold what went are removed:
+    they are made again."""
     files = total = 0
+    machines: set[str] = set()
     hits: list[str] = []
     weak: list[str] = []
     theirs: list[str] = []
+    elsewhere: list[str] = []
     for path, is_file in _list_names(folder):
         found = needles.hits(path.encode("utf-8", "replace"))
         try:
@@ -110,19 +124,25 @@ def probe(folder: str, needles: Needles) -> Probe:
         except FileNotFoundError:
             continue  # SQLite removes its own files
         except OSError as error:
-            raise Refused(
-                f"The text was removed, but not proven gone: {path} could not be read ({error.strerror}). "
-                "Make it readable and run the same command again."
-            ) from error
+            raise _unproven(path, error) from error
         files += is_file
         if not found:
             continue
-        if path.startswith("views/") and all(map(str.isalnum, found)):
+        other = owner(path) if not _BESIDE.match(path) else ""
+        if other:
+            if path.startswith("views/"):
+                with suppress(FileNotFoundError):
+                    os.unlink(os.path.join(folder, path))
+            else:
+                machines.add(other)
+                elsewhere.append(path)
+        elif path.startswith("views/") and all(map(str.isalnum, found)):
             weak.append(path)
         else:
             (hits if _is_ours(path) else theirs).append(path)
     # Views were rebuilt from the rest: a single word in them alone is the program's own.
-    return Probe(files, total, tuple([*hits, *weak] if hits else ()), tuple(theirs))
+    found_here = tuple([*hits, *weak] if hits else ())
+    return Probe(files, total, found_here, tuple(theirs), tuple(sorted(machines)), tuple(elsewhere))
 
 
 def _read_blocks(path: str, overlap: int) -> Iterator[tuple[bytes, int]]:
@@ -144,9 +164,21 @@ def _is_ours(path: str) -> bool:
     return (is_page and (not rest or top in ("facts", "episodes", "days", "review"))) or path == "state.json"
 
 
+def _refuse_unread(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):  # removed meanwhile
+        raise _unproven(str(error.filename), error) from error
+
+
+def _unproven(path: str, error: OSError) -> Refused:
+    return Refused(
+        f"The text was removed, but not proven gone: {path} could not be read ({error.strerror}). "
+        "Make it readable and run the same command again."
+    )
+
+
 def _list_names(folder: str) -> Iterator[tuple[str, bool]]:
     """Yield every name, hidden ones too, and whether it is a regular file; link targets are outside this folder."""
-    for above, names, files in os.walk(folder):
+    for above, names, files in os.walk(folder, onerror=_refuse_unread):
         names.sort()
         for name in sorted((*names, *files)):
             path = os.path.join(above, name)

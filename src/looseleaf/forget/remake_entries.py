@@ -75,7 +75,8 @@ class RemadeEntries:
         except Refused:  # it goes if it holds the words; else it is left for repair
             held = [self._store.get(stat.path) for stat in self._store.list(f"{FOLDER}/{reference}")]
             texts = [each.data.decode("utf-8", "replace") for each in held if each is not None]
-            if topic in self._cut.topics or self._cut.holds(texts):
+            is_named = topic in self._cut.topics or reference in self._cut.entries
+            if is_named or self._cut.holds(texts):
                 self._drop(reference)
             return
         origin, agent = entry.meta.get("origin", "document"), str(entry.meta.get("agent"))
@@ -86,7 +87,11 @@ class RemadeEntries:
             fates = self._fates.get(f"traces/{agent}", {})
             kept = (Trace.from_record(fates[each.id] or {}) if each.id in fates else each for each in before)
             after = [each for each in kept if each is not None]
-        is_gone = topic in self._cut.topics or (is_text and self._cut.takes(None, origin, agent))
+        is_gone = (
+            topic in self._cut.topics
+            or reference in self._cut.entries
+            or (is_text and self._cut.takes(None, origin, agent))
+        )
         is_empty = is_text and after != before and all(is_nothing_else(each.content) for each in after)
         if is_gone or (before and (is_empty or not after)):
             self._drop(reference)

@@ -17,6 +17,7 @@ from looseleaf.base.values import START, Document, LogLine, Position, Stat, sha2
 from looseleaf.facts.gate import proposal_of
 from looseleaf.facts.known_facts import fact_text
 from looseleaf.facts.placement import PROJECT, USER
+from looseleaf.facts.stones import filler
 from looseleaf.forget.cut import topic_of_proposal
 from looseleaf.forget.dependents import LostSources, clean_mark
 from looseleaf.forget.rebase_edits import (
@@ -31,7 +32,6 @@ from looseleaf.forget.rebase_edits import (
     restore_replaced,
     state_of,
 )
-from looseleaf.forget.rewrite_log import filler
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import (
     PERSON,
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Edit, Ended, Fact, Problem, Record
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.dependents import GoneTraces
+    from looseleaf.forget.heard import Elsewhere
     from looseleaf.forget.remake_entries import RemadeEntries
     from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Edition, Store
@@ -100,6 +101,15 @@ class World:
 
     def lock(self) -> AbstractContextManager[object]:
         return self._lock
+
+    def machines(self) -> tuple[str, ...]:
+        return ()  # what other machines wrote stays
+
+    def shown(self, machine: str, record: Record) -> Record:
+        return record
+
+    def locate(self, path: str) -> str:
+        return self._under.locate(path)
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         stream_files(stream)  # refuses a name that is no stream's
@@ -361,8 +371,13 @@ class Replay:
         policy: Policy,
         topics: Callable[[str], str],
         facts: Sequence[Fact],
+        name: str,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._store, self._world, self._cut, self._made = store, world, cut, made
+        self._name = name
+        """The id of this forgetting."""
+        self._elsewhere = elsewhere
         self._gone_traces, self._topics = told, topics
         self._facts_before = {fact.id or "": fact for fact in facts}
         self.before: dict[str, bytes | None] = {}
@@ -379,7 +394,8 @@ class Replay:
         """For edits of a repeated placing: which are not undone, and what it did on other pages."""
         self.written: list[tuple[Record, list[Record]]] = []
         self._then = ReplayParts(world, policy)
-        self._rests = LostSources((name for ids in told.gone.values() for name in ids), made.gone)
+        gone = {name for ids in told.gone.values() for name in ids}
+        self._rests = LostSources(gone | (elsewhere.gone if elsewhere is not None else set()), made.gone)
         self._history = History(store)
         self._ended: dict[str, set[str]] = {}
         """By entry, the facts that its placing ended without a successor."""
@@ -421,6 +437,8 @@ class Replay:
                 self._replay_placing(record)
             case "fact":
                 self._replay_decision(record)
+            case "merged":
+                self._replay_merged(record)
             case "mark":
                 self._copy_record(clean_mark(record, self._cut, self._made, self._gone_traces))
             case "late":
@@ -529,6 +547,9 @@ class Replay:
         # What an undo removed was taken back, whatever replaced it.
         left = new if edit.undoes else restore_replaced(path, old, new, partial(self._takes, path, given))
         cut_new = self._cut.cut_version(path, left, cut_old)
+        if edit.merge is not None and self._elsewhere is not None:
+            is_own = edit.summary is None
+            cut_new = self._elsewhere.keep(path, cut_old, cut_new, has_own_summary=is_own)
         if orphans and cut_new is not None:
             cut_new = remove_facts(path, cut_old, cut_new, orphans)
         staying = (each for each in edit.facts if each not in orphans and not self._is_gone(path, each))
@@ -559,12 +580,16 @@ class Replay:
             if edit.facts or has_new_summary(path, old, new):
                 own_words = added_facts(path, old, made) if edit.author == PERSON else ()
                 made = self._then.renew_summary(path, made, (*facts, *own_words))
-        if made == own:
+        if made == own and edit.merge is None:
             self._names[edit.id] = None
             return
+        if edit.merge is not None:
+            facts = tuple(each for each in facts if self._is_told_on(path, each, made))
         head, reason = (edit.id, edit.ts, path, edit.author), self._cut.cut_text(edit.reason)
         with at(edit.ts, edit.id):
-            changed = make_edit(*head, reason, own, made, undoes=undone, facts=facts, ended=ended)
+            changed = make_edit(*head, reason, own, made, undoes=undone, facts=facts, ended=ended).but(
+                merge=edit.merge, cut=self._name, summary=edit.summary
+            )
         self._undoing[edit.id] = own, made
         self._world.set(path, made)
         self._world.append(JOURNAL, [record_of(changed)])
@@ -605,6 +630,13 @@ class Replay:
         there = parse(path, (data or b"").decode("utf-8", "replace")).facts
         pairs = {(each.relation, each.object) for each in there}
         return fact is not None and (fact.relation, fact.object) in pairs
+
+    def _is_told_on(self, path: str, told: Record, data: bytes | None) -> bool:
+        """True if a page has the line that an edit tells of."""
+        there = parse(path, (data or b"").decode("utf-8", "replace")).facts
+        return any(
+            (each.relation, each.object) == (told.get("relation"), told.get("object")) for each in there
+        )
 
     def _is_left(self, path: str, text: str) -> bool:
         """True if all of a text may stay on a page."""
@@ -700,6 +732,26 @@ class Replay:
         if undoes is not None and undoes in self._names and self._names[undoes] is None:
             return
         self._copy_record(self._update_edits(record))
+
+    def _replay_merged(self, record: Record) -> None:
+        """Replay what is known of facts from other machines, without those that go."""
+
+        def stays(told: Record) -> bool:
+            gone = self._is_gone("", told) or str(told.get("id")) in self._cut.named
+            return not gone and not self._rests.are_gone(told)
+
+        def without(told: Record) -> Record:
+            return self._rests.without(told) if self._rests.has_lost(told) else told
+
+        facts = [without(each) for each in record.get("facts", ()) if stays(each)]
+        retold = [[old, without(each)] for old, each in record.get("retold", ()) if stays(each)]
+        if facts == record.get("facts", []) and retold == record.get("retold", []):
+            self._world.append(JOURNAL, [record])
+            return
+        self._dirty_topics |= {str(each.get("topic")) for each in record.get("facts", ())}
+        left = {name: value for name, value in record.items() if name not in ("facts", "retold")}
+        left |= {name: value for name, value in (("facts", facts), ("retold", retold)) if value}
+        self._world.append(JOURNAL, [left])
 
     def _update_edits(self, record: Record) -> Record:
         """Return a record with its edits' current ids; the same record if none changed."""

@@ -11,6 +11,7 @@ import re
 from itertools import count
 
 from looseleaf.base.values import Position, sha256
+from looseleaf.facts.stones import filler
 from looseleaf.forget.dependents import parse_json
 from looseleaf.forget.log_snapshot import LogMoved
 from looseleaf.log.journal import SCHEMA
@@ -32,14 +33,6 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
 
     Left = Callable[[str, Record], Record | None]
-
-GONE = "gone.v1"
-
-
-def filler(record: Record) -> Record:
-    """Return the stand-in for a removed line: its id, and its turn number, which stays used."""
-    kept = {name: record[name] for name in ("id", "turn_id") if isinstance(record.get(name), str)}
-    return {"schema": GONE, "kind": "gone", **kept}
 
 
 class CollectedBodies(Bodies):

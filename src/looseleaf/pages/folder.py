@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
 
 SETTINGS = "looseleaf.toml"
+NAME = ".looseleaf"
+"""The name of a project's memory, and of the home memory."""
 
 _OURS = re.compile(rb' ?\{"schema": ?"(?:journal|lost|gone)\.v[0-9]+"')
 _FIRST_BYTES = 64
@@ -81,7 +83,7 @@ def find() -> str:
         why = "The current folder is gone. Change to another, or name a memory: --memory PATH."
         raise NotFound(why) from None
     for folder in (here, *above(here)):
-        found = os.path.join(folder, ".looseleaf")
+        found = os.path.join(folder, NAME)
         if os.path.isdir(found):
             return _require_own(found)
         if _has_journal(os.path.join(folder, "log")):
@@ -89,12 +91,26 @@ def find() -> str:
     home = os.path.expanduser("~")
     if not os.path.isabs(home):
         raise NotFound("There is no home folder to look for a memory in. Name one: --memory PATH.")
-    return os.path.join(home, ".looseleaf")
+    return os.path.join(home, NAME)
 
 
 def is_home(path: str) -> bool:
     """True if a folder is the home memory's, `~/.looseleaf`."""
-    return os.path.realpath(path) == os.path.realpath(os.path.join(os.path.expanduser("~"), ".looseleaf"))
+    return os.path.realpath(path) == os.path.realpath(home_path())
+
+
+def home_path() -> str:
+    return os.path.join(os.path.expanduser("~"), NAME)
+
+
+def is_at_home(path: str) -> bool:
+    """True if a folder is the home memory's, and `~/.looseleaf` is no link to a folder elsewhere."""
+    return os.path.realpath(path) == os.path.join(os.path.realpath(os.path.expanduser("~")), NAME)
+
+
+def is_projects(path: str) -> bool:
+    """True if a memory is a project's, under whatever name it is opened: a `.looseleaf` that is not the home memory."""
+    return os.path.basename(os.path.realpath(path)) == NAME and not is_home(path)
 
 
 def _has_journal(log: str) -> bool:
@@ -192,9 +208,18 @@ def settings(path: str, agent: str | None = None) -> Policy:
 PRIVATE = "PROJECT.local.md\nlog/\nviews/\nreview/\n"
 """The .gitignore of a memory: private files stay out of a shared repository."""
 
+LOG_ITSELF = ("log/", "log", "/log/", "/log")
+"""How a .gitignore says that the log stays out."""
+
+_OF_THE_MOMENT = ("lock", "turn", "writer", "forgetter", "forgetting.json", "staged/", "aside/")
+PRIVATE_BUT_LOG = "PROJECT.local.md\nviews/\nreview/\n" + "".join(
+    f"{log}/{name}\n" for log in ("log", "log/on/*") for name in _OF_THE_MOMENT
+)
+"""The same where a person wants the log in the repository: locks and what is under way stay out."""
+
 _IGNORE = ".gitignore"
 _FOLDERS = (*DRAWERS, "log", "views")
-_SKELETON = frozenset({*_FOLDERS, _IGNORE, SETTINGS})
+_SKELETON = frozenset({*_FOLDERS, _IGNORE, ".gitattributes", SETTINGS})
 """Names that a folder may hold and still become a memory unasked: a half-made one, or settings written first."""
 
 
@@ -221,16 +246,39 @@ def has_lost_log(path: str) -> bool:
     log before its `.gitignore`, and with its journal before its first page."""
     try:
         names = os.listdir(path)
-        with open(os.path.join(path, _IGNORE), "rb") as file:
-            ignored = file.read(_FIRST_BYTES * 64).split(b"\n")
     except OSError:
         return False
-    is_ours = set(PRIVATE.encode().split(b"\n")) <= {*ignored, b""}
-    if not is_ours:
+    if not (_ignores(path, PRIVATE) or shares_log(path)):
         return False
     if "log" in names:
         return _is_in_use(path) and not is_memory(path)  # in this order: another process may be making it
     return not _SKELETON.issuperset(names) or not set(DRAWERS).isdisjoint(names)
+
+
+def shares_log(path: str) -> bool:
+    """True if the log of a memory is to be in a repository (`init --git-log`)."""
+    return _ignores(path, PRIVATE_BUT_LOG) and not _ignores(path, PRIVATE)
+
+
+def _ignores(path: str, lines: str) -> bool:
+    """True if the .gitignore of a folder has all of these lines."""
+    return set(lines.encode().split(b"\n")) <= {*_read_ignored(path), b""}
+
+
+def find_unignored(path: str) -> list[str]:
+    """Return the lines that the .gitignore of a memory lacks to keep private files out of git, however it is spelled.
+    One that a person wrote before is left as it is."""
+    ignored = {line.strip().strip(b"/") for line in _read_ignored(path)}
+    lines = (PRIVATE_BUT_LOG if shares_log(path) else PRIVATE).split()
+    return [] if b"*" in ignored else [each for each in lines if each.strip("/").encode() not in ignored]
+
+
+def _read_ignored(path: str) -> list[bytes]:
+    try:
+        with open(os.path.join(path, _IGNORE), "rb") as file:
+            return file.read(_FIRST_BYTES * 64).split(b"\n")
+    except OSError:
+        return []
 
 
 def _is_in_use(path: str) -> bool:
@@ -298,6 +346,7 @@ def _begin_journal(store: FileStore, *, is_new: bool = False) -> None:
     from looseleaf.pages.outside_edits import Heads, page_files
 
     record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "init"}
+    record["machine"] = store.machine
     with store.lock():
         if next(store.read(JOURNAL), None) is None:
             if is_new and next(page_files(store), None) is None:

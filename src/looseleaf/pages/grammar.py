@@ -349,6 +349,12 @@ def summary_of(page: PageText, words: int = 10) -> str:
     return cut[: words * CHARS_PER_WORD].rstrip(" ,")
 
 
+def summary_of_shown(page: PageText, facts: tuple[Fact, ...]) -> str:
+    """Return a summary by rule of these facts of a page, and of episodes that no agent wrote."""
+    told_of = without_agents_episodes(page).episodes
+    return summary_of(PageText(page.topic, page.lines, page.roles, page.title, None, None, facts, told_of))
+
+
 def _lower_first(name: str) -> str:
     """Return `Name` as `name`, for a list; `API key` and `Zhang San` stay as they are."""
     return name if name[1:] != name[1:].lower() else name.lower()

@@ -7,12 +7,14 @@ from itertools import takewhile
 from looseleaf.base.errors import Refused
 from looseleaf.base.values import sha256_or_none
 from looseleaf.log.journal import (
+    PROGRAM,
     BrokenEdit,
     backward,
     edits_back,
     find_undo_target,
     forward,
     is_housekeeping,
+    summary_author,
     version,
 )
 from looseleaf.store import JOURNAL
@@ -105,6 +107,26 @@ class History:
             return backward(edit, self.after(edit, now))
         except BrokenEdit as broken:
             raise _hidden_error(broken) from broken
+
+    def merged_since(self, target: Edit) -> list[Edit]:
+        """Return what other machines wrote on a page since an edit, newest first."""
+        found = takewhile(lambda edit: edit.id != target.id, self.back(target.path))
+        return [edit for edit in found if edit.merge is not None]
+
+    def with_summary_author(self, undo: Edit) -> Edit:
+        """Return an undo that says whose the summary is that it puts back."""
+        added = (line for hunk in undo.hunks for line in hunk.added)
+        summary = next((line for line in added if line.casefold().startswith("> summary:")), None)
+        if summary is None:
+            return undo
+        put = (
+            summary_author(edit)
+            for edit in self.back(undo.path)
+            if (edit.undoes is None or edit.summary is not None)
+            and any(summary in hunk.added for hunk in edit.hunks)
+        )
+        author = next(put, PROGRAM)
+        return undo.but(summary=author) if author != summary_author(undo) else undo
 
     def last_to_undo(self, path: str | None) -> Edit | None:
         """Return the edit that "undo" means; without a path, skipping the program's own housekeeping."""

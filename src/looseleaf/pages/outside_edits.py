@@ -14,10 +14,12 @@ its lines are inferred until a person vouches for them.
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 
 from looseleaf.base.errors import Refused
+from looseleaf.base.ids import at, now
 from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, fold_name, is_page, name_fault
-from looseleaf.base.values import START, Position, sha256
+from looseleaf.base.values import START, Position, sha256, sha256_or_none
 from looseleaf.log.journal import (
     ACCEPTED,
     BACK,
@@ -45,12 +47,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
-    from typing import Any
+    from typing import Any, Protocol
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Document, Edit, Problem, Record, Stat
     from looseleaf.pages.held import Held
     from looseleaf.store.protocol import Edition, Store
+
+    class Others(Protocol):
+        """The other machines that write pages of this memory."""
+
+        def without_forgotten(self, path: str, head: bytes | None, data: bytes) -> bytes: ...
+        def take_in(self) -> None:
+            """Take in what they wrote."""
+
+        def wrote(self, path: str, version: str, stat: Stat) -> bool:
+            """True if one of them left this file, and a copier brought it here. (What it says was taken in.)"""
+
+        def drop_known(self, copies: Sequence[Held]) -> list[str]:
+            """Remove the copies whose bytes a log has, of this machine or another; return their paths."""
+
 
 _REVIEW = "review/"
 
@@ -158,6 +174,8 @@ class Heads:
         """Files that are copies of pages, by what was in them when they were found: so until they are settled."""
         self.later: dict[str, None] = {}
         """Entries that wait for a held page, in order of arrival."""
+        self.taken: dict[str, list[Any]] = {}
+        """How far the log of each other machine was taken in: segment, byte, and the id of the record before it."""
         self.lost: dict[str, Record] = {}
         """What streams lost and no person accepted, by the record that says so (FORMAT §4.5)."""
         self.position = START
@@ -192,6 +210,7 @@ class Heads:
             self.gone = set(map(str, raw.get("gone", ())))
             self.copies = {str(path): str(of) for path, of in raw.get("copies", {}).items()}
             self.later = dict.fromkeys(map(str, raw.get("later", ())))
+            self.taken = {str(name): list(place) for name, place in raw.get("taken", {}).items()}
             self.lost = {str(each["id"]): each for each in raw.get("lost", ())}
             is_ours = self.belong()
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -202,7 +221,7 @@ class Heads:
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
         self.holes, self._before, self.seen, self.gone, self.later, self.lost = 0, {}, {}, set(), {}, {}
-        self.copies = {}
+        self.copies, self.taken = {}, {}
         self.is_proven = self.has_unknown = False
 
     def belong(self) -> bool:
@@ -258,6 +277,11 @@ class Heads:
         self.is_proven = True
         self.unsaved += max(_SAVE_EVERY, len(self.pages))
 
+    def take_in(self, places: dict[str, list[Any]]) -> None:
+        """Note how far the logs of other machines were taken in."""
+        self.taken |= places
+        self.unsaved += max(_SAVE_EVERY, len(self.pages))
+
     def left(self, path: str) -> str | None:
         """Return the hash of a page as the program last left it; None: there was no page."""
         try:
@@ -310,12 +334,21 @@ class Heads:
                 view["gone"] = sorted(self.gone)
             if self.copies:
                 view["copies"] = dict(sorted(self.copies.items()))
+            if self.taken:
+                view["taken"] = self.taken
             if self.later:
                 view["later"] = list(self.later)
             if self.lost:
                 view["lost"] = list(self.lost.values())
             self.unsaved = 0
             save_view(self.store, VIEW, records.encode_own(view), of=self._edition)
+
+
+def at_file(path: str, stat: Stat | None, old: bytes | None, new: bytes | None) -> at:
+    """Return the time of a file, at which ids follow from it and from both versions of the page. One that is gone has
+    none: its time is now."""
+    when = min(now(), stat.mark[3] / 1e9) if stat is not None else now()
+    return at(when, f"{path}\n{sha256_or_none(old)}\n{sha256_or_none(new)}")
 
 
 def load_view(store: Store, path: str, schema: str) -> Record:
@@ -384,10 +417,17 @@ class _Watch:
 class OutsideEdits:
     """Journals outside changes when called, and knows the head of each page."""
 
-    def __init__(self, store: Store, policy: Policy, note: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        policy: Policy,
+        note: Callable[[str], None],
+        others: Others,
+    ) -> None:
         self._store = store
         self._policy = policy
         self._note = note
+        self._others = others
         self.heads = Heads(store)
         self.held: dict[str, Held] = {}
         """The files that the last look did not believe, by path (FORMAT §5.6)."""
@@ -402,6 +442,8 @@ class OutsideEdits:
         """The pages by the folded form of their paths, if a new file was found in this look."""
         self._likely: dict[str, str] = {}
         """Files that this look found to be copies by what is in them."""
+        self.dates_by_file = False
+        """True: a change has the time of its file, so that two copies that are merged date it alike."""
         self._threads = Threads()
         self._loaded = False
 
@@ -428,6 +470,14 @@ class OutsideEdits:
             finally:  # the journal is readable even where nothing can be written
                 self.heads.catch_up()
 
+    def by_files(self) -> None:
+        """Journal outside changes at the times of the files, as is done for another copy that is merged."""
+        self.dates_by_file = True
+        try:
+            self()
+        finally:
+            self.dates_by_file = False
+
     def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
         """Journal outside changes (in these folders); return the edits. Without any: a stat per file, no lock."""
         with self.threads:
@@ -436,6 +486,7 @@ class OutsideEdits:
             if self._store.reads_only:
                 self._tell_unread()
                 return []
+            self._others.take_in()
             looked = {path for path in self.held if path.rpartition("/")[0] in folders}
             self.held = {path: held for path, held in self.held.items() if path not in looked}
             self.unread = {
@@ -456,6 +507,9 @@ class OutsideEdits:
                 and all(map(self._is_settled, changed))
             ):
                 self.heads.prove()
+            copies = [held for held in self.held.values() if held.of is not None]
+            for path in self._others.drop_known(copies) if copies else ():
+                del self.held[path]
             self._tell_unexplained(edits)
             self._tell_deleted(edits)
             self.heads.save()
@@ -469,7 +523,7 @@ class OutsideEdits:
         changed = [path for path in new if self._find_hash(path) != self.heads.get(path).sha256]
         if changed:
             self._note(
-                f"{', '.join(changed)} was changed by hand. It counts once that memory is opened, or `looseleaf "
+                f"Changed by hand: {', '.join(changed)}. This counts once that memory is opened, or `looseleaf "
                 "distill` runs here."
             )
 
@@ -529,7 +583,7 @@ class OutsideEdits:
         self._journal_paths(FOUND, self.heads.gone.intersection(paths))
 
     def _journal_paths(self, kind: str, paths: Iterable[str]) -> None:
-        from looseleaf.base.ids import new_id, now
+        from looseleaf.base.ids import new_id
 
         left = sorted(paths)
         for begin in range(0, len(left), _PATHS_PER_RECORD):
@@ -643,7 +697,7 @@ class OutsideEdits:
 
     def note_copy(self, path: str, of: str | None) -> None:
         """Journal, under the lock, that a file is a copy of a page, or that this is settled."""
-        from looseleaf.base.ids import new_id, now
+        from looseleaf.base.ids import new_id
 
         record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": now(), "kind": COPY, "path": path}
         self._store.append(JOURNAL, [record | {"of": of}])
@@ -708,7 +762,11 @@ class OutsideEdits:
                 there = self._store.list(folder)
             except Refused:  # it is behind a link
                 there = []
-            self._folded[folder] = {fold_name(each.path.rpartition("/")[2]) for each in there}
+            # One with a head is a page of its own: another machine's, which took the name.
+            names = (
+                each.path.rpartition("/")[2] for each in there if self.heads.get(each.path).sha256 is None
+            )
+            self._folded[folder] = {fold_name(each) for each in names}
         return find_elsewhere(path, self._folded[folder])
 
     def _find_gone(self) -> list[str]:
@@ -787,12 +845,26 @@ class OutsideEdits:
         if document is None and path not in self.heads.gone and not watch.has_counted:
             watch.has_counted = True
             self._journal_paths(GONE, set(self._find_gone()) - self.heads.gone)
+        if document is not None and stat is not None and self._others.wrote(path, document.sha256, stat):
+            head = self.head_bytes(path)
+            if head is not None:
+                self._store.put(path, head, base=document.sha256)
+                return True
         if self.hold(path, document):
             return True
         author, reason = self.heads.author(path)
         if not self._policy.trust_external_edits:
             author = UNKNOWN  # unknown also for later readers with other settings
-        edits.append(self.journal_edit(path, document.data if document else None, author, reason))
+        data = document.data if document is not None else None
+        left = data if data is None else self._others.without_forgotten(path, self.head_bytes(path), data)
+        with at_file(path, stat, self.head_bytes(path), left) if self.dates_by_file else nullcontext():
+            if document is not None and left is not None and left != data:
+                edit = self.edit_from_head(path, left, author, reason)
+                self._store.put(path, left, base=document.sha256, record=record_of(edit))
+                self.heads.catch_up()
+                edits.append(edit)
+            else:
+                edits.append(self.journal_edit(path, data, author, reason))
         return True
 
     def journal_edit(self, path: str, new: bytes | None, author: str, reason: str) -> Edit:
@@ -805,7 +877,7 @@ class OutsideEdits:
 
     def edit_from_head(self, path: str, new: bytes | None, author: str, reason: str) -> Edit:
         """Return the edit that leads from a page's head to these bytes."""
-        from looseleaf.base.ids import new_id, now
+        from looseleaf.base.ids import new_id
 
         old = self.head_bytes(path)
         lost = self.heads.get(path).sha256 if old is None else None

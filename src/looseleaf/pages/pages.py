@@ -27,6 +27,7 @@ from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, PROFILE, USER, page_path,
 from looseleaf.base.values import ANY, Edit, Receipt, sha256
 from looseleaf.log.journal import AGENT, PERSON, PROGRAM, make_edit, record_of
 from looseleaf.pages.outside_edits import TOP, OutsideEdits
+from looseleaf.store import JOURNAL
 from looseleaf.store.reading import read_and_write
 
 TYPE_CHECKING = False
@@ -36,13 +37,17 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Ended, Episode, Fact, PageText, Record
     from looseleaf.pages.history import History
+    from looseleaf.pages.outside_edits import Others
     from looseleaf.store.context import Context
 
     T = TypeVar("T")
 
-    class Needs(Protocol):
+    class Needs(Others, Protocol):
         def settle(self) -> None:
             """Apply what a person ticked in review."""
+
+        def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
+            """Return a page without an edit of this machine, where other machines wrote since."""
 
     class Door(Protocol):
         """Decides which part of a change may enter a page, and reports the rest. Looking changes nothing."""
@@ -137,7 +142,7 @@ class Pages:
         self._store, self._policy = context.store, context.policy
         self._agent, self._note = context.agent, context.note
         self._parts = parts
-        self.absorb = OutsideEdits(context.store, context.policy, context.note)
+        self.absorb = OutsideEdits(context.store, context.policy, context.note, parts)
         """Called, it journals people's changes in the folder; it also knows the head of each page."""
         self.in_a_row = False
         """Set while several pages are edited in a row: only the edited page is checked, and the rest of the folder if
@@ -306,11 +311,17 @@ class Pages:
                 f"Nothing was undone: {path or 'this memory'} has no edit left to undo. `looseleaf log` shows all."
             )
 
-        def change(old: bytes | None) -> bytes | None:
-            return self.history.before(target, old)
+        since = self.history.merged_since(target)
 
-        reason = f"undo: {target.reason}"
-        return target, self._edit(target.path, change, target.new, author, reason, undoes=target.id)
+        def change(old: bytes | None) -> bytes | None:
+            return (
+                self._parts.undone(target.path, target.id, old) if since else self.history.before(target, old)
+            )
+
+        head = ANY if since else target.new
+        return target, self._edit(
+            target.path, change, head, author, f"undo: {target.reason}", undoes=target.id
+        )
 
     def rewrite(
         self, path: str, change: Callable[[str], Rewritten], *, reason: str, author: str = PROGRAM
@@ -400,11 +411,15 @@ class Pages:
                     f"{self._policy.page_bytes:,}. Put part of it on another page."
                 )
             asked, held = door.ask(path, author, entering, old) if door and entering else ("", ())
-            if new == old:
+            if new == old and undoes is None:
                 return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
             make = partial(make_edit, undoes=undoes, known_base=current, facts=said.facts, ended=said.ended)
             edit = make(new_id(), clock.now(), path, author, reason, old, new)
-            if new is not None:
+            if undoes is not None:
+                edit = self.history.with_summary_author(edit)
+            if new == old:  # what is undone does not stand any more
+                self._store.append(JOURNAL, [record_of(edit)])
+            elif new is not None:
                 self._store.put(path, new, base=edit.base, record=record_of(edit))
             else:
                 self._store.delete(path, base=edit.base or "", record=record_of(edit))

@@ -19,7 +19,7 @@ from looseleaf.base.paths import PINNED, USER
 from looseleaf.base.values import Edit, Receipt
 from looseleaf.distill.forbidding import bears_on, cut_forbidden, forbidden_by, telling_terms
 from looseleaf.distill.slot_tables import lexicon
-from looseleaf.facts.ledger import HIGHEST, fact_id
+from looseleaf.facts.ledger import HIGHEST, address_of, fact_id
 from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.facts.replacing import MEANT, SURELY_MEANT, HeldLine, cut_clauses, find_meant, told_by
 from looseleaf.language.relations import asked_relations, relation_term, slot
@@ -34,7 +34,7 @@ from looseleaf.place.placer import find_line_on, json_member, known
 from looseleaf.state.rules import StateChange, items_of, title_of
 from looseleaf.store import JOURNAL
 from looseleaf.text.diff import split_lines
-from looseleaf.text.lines import NOTE, as_written, is_found, lazy, statement, undoubted
+from looseleaf.text.lines import NOTE, as_written, is_found, is_said_on, lazy, statement, undoubted, worded
 from looseleaf.text.times import day
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 class Corrections:
     def __init__(self, context: Context, parts: PlacerNeeds) -> None:
-        self._store = context.store
+        self._store, self._note = context.store, context.note
         self._parts = parts
 
     @contextmanager
@@ -93,6 +93,8 @@ class Corrections:
                 )
             if is_found(fact.object):
                 return self._vouch(fact, fact.relation, undoubted(fact.object), "approved")
+            if is_said_on(fact.object):
+                return self.correct(name, f"{fact.relation}: {undoubted(fact.object)}", here=True)
             new = {"level": "confirmed", "confidence": 1.0}
             return self._journal_decision(name, "approved", lambda fact: new)
 
@@ -145,8 +147,9 @@ class Corrections:
                 raise Refused(f"{fact.id} was not rejected: it is {fact.status} already.")
             return self._parts.known.find(fact.id or "")
 
-    def correct(self, name: str, text: str) -> Fact:
-        """Say what is right: `Paris`, or `Home: Paris`. The old value stays in the history."""
+    def correct(self, name: str, text: str, *, here: bool = False) -> Fact:
+        """Say what is right: `Paris`, or `Home: Paris`. The old value stays in the history. `here`: even if it is
+        private, where git tracks the folder."""
         if not is_text(text) or not text.strip():
             raise Invalid(f"{name} was not corrected: there are no words in it. Say what is right.")
         with self._find_locked(name) as fact:
@@ -156,6 +159,8 @@ class Corrections:
             relation, said = as_written(relation, said)
             if (relation, said) == (fact.relation, fact.object):
                 return self.approve(name)  # it was right
+            if not here:
+                self._refuse_private(fact, worded(relation, said))
             if fact.status == "pending":
                 return self._approve_fact(*self._reword_waiting(fact, relation, said))
             if fact.status == "current" and is_found(fact.object):
@@ -167,15 +172,15 @@ class Corrections:
 
             def change(old: str) -> Rewritten:
                 new = replace_fact(old, path, find_line_on(fact, path, old), relation, said)
-                for note in notes:
-                    new = remove_line(new, find_line_on(note, path, new))
+                for each in beside:
+                    new = remove_line(new, find_line_on(each, path, new))
                 new = set_updated(new, path, day(clock.now()))
                 trusted = {"relation": relation, "object": said, "level": "confirmed"}
                 text = self._parts.placer.summarised(path, new, [trusted])
                 # The record of the old value marks the summary as the program's; the new one is the person's.
-                return Rewritten(text, tuple(map(known, (fact, *notes))))
+                return Rewritten(text, tuple(map(known, (fact, *beside))))
 
-            notes = self._parts.placer.retold(fact)
+            beside = (*self._parts.placer.retold(fact), *self._find_rivals(fact))
             self._parts.pages.rewrite(path, change, reason="corrected", author=PERSON)
             self._parts.known.catch_up()
             there = (
@@ -184,6 +189,28 @@ class Corrections:
                 if (each.path, each.relation, each.object, each.status) == (path, relation, said, "current")
             )
             return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
+
+    def _refuse_private(self, fact: Fact, said: str) -> None:
+        """Refuse a new value of a private kind that the old one is not of, if git tracks the folder."""
+        kinds = self._parts.kept_out(fact.topic, [said])
+        held = self._parts.kept_out(fact.topic, [worded(fact.relation, fact.object)]) if kinds else ""
+        if not set(kinds.split(", ")) <= {"", *held.split(", ")}:
+            raise Refused(
+                f"{fact.id} was not corrected: this is private ({kinds}), and git tracks the folder. `looseleaf "
+                "remember --home` keeps it in the home memory; `--here` corrects it here all the same."
+            )
+
+    def _find_rivals(self, fact: Fact) -> list[Fact]:
+        """Return the other values of a slot on the same page that machines noted apart: a person's word settles it."""
+        at = address_of(fact)
+        return [
+            each
+            for each in self._parts.known.of(fact.topic)
+            if each.id != fact.id
+            and (each.status, each.path) == ("current", fact.path)
+            and is_said_on(each.object)
+            and (address_of(each).slot, address_of(each).within) == (at.slot, at.within)
+        ]
 
     def _reword_waiting(self, fact: Fact, relation: str, said: str) -> tuple[Fact, str, tuple[str, ...]]:
         """Reword a waiting fact: on its line in review first, so that all of it can be undone."""
@@ -225,6 +252,7 @@ class Corrections:
                 continue
             whose = record.get("author")
             is_left = is_housekeeping(whose, record.get("path")) or is_first_sight(whose, record.get("base"))
+            is_left = is_left or record.get("merge") is not None
             if str(record.get("id")) not in undone and not is_left:
                 return self._undo_decision(record) if kind == "fact" else None
         return None
@@ -242,6 +270,10 @@ class Corrections:
             for each in reversed(edits):
                 _, receipt = self._parts.pages.undo(paths[each], author=author)
             self._parts.known.catch_up()
+        if placed.get("home"):
+            self._note(
+                "What went to the home memory from it stays. `looseleaf --memory ~/.looseleaf log` shows it there."
+            )
         reason = f"distilled from {entry}"
         edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())
         return edit, Receipt(receipt.id, entry, None, None, 0, 0)

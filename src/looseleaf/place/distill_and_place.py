@@ -361,7 +361,7 @@ class MemoryMaker:
         if not traces or not all(isinstance(turn, Turn) for turn in given):
             raise Invalid("Give a text, or turns from `memory.talk.turns()`.")
         wanted = {trace.id for trace in traces}
-        spots = spots_of(self._store, self._agent, wanted)
+        spots = spots_of(self._store, stream_of(self._agent), wanted)
         missing = wanted - {spot.id for _, spot in spots}
         if missing:
             raise NotFound(
@@ -519,7 +519,8 @@ def remember(
     outcomes = placed.outcomes if placed is not None else ()
     kept = [_flatten(each.fact.quote or "") for each in outcomes if each.act != "drop"]
     if not kept:
-        return Remembered(placed, _note_rest(parts, topic, _facts_or_note(said)), redacted=redacted)
+        noted = _note_rest(parts, topic, _facts_or_note(said), source)
+        return Remembered(placed, noted, redacted=redacted)
 
     def is_kept(sentence: str) -> bool:
         return len(sentence) <= NOTE_CHARS and any(sentence in one or one in sentence for one in kept)
@@ -530,18 +531,25 @@ def remember(
     if len(notes) > MOST_NOTES:
         notes = [" ".join(notes)]
     facts = [fact for each in notes for fact in _facts_or_note(each)]
-    noted = _note_rest(parts, topic, facts) if facts else None
-    return Remembered(placed, noted, tuple(notes), greetings, redacted)
+    rest = _note_rest(parts, topic, facts, source) if facts else None
+    return Remembered(placed, rest, tuple(notes), greetings, redacted)
 
 
-def _note_rest(parts: RememberNeeds, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
+def _note_rest(
+    parts: RememberNeeds, topic: str | None, facts: list[tuple[str, str]], source: str | None
+) -> Receipt:
     path = parts.making.page_of(USER if topic is None else topic, looks=topic is None)
     change = partial(with_facts, path, facts=facts)
     parts.pages.in_a_row = True  # naming the topic looked at the folder just now
     try:
-        return parts.pages.edit(path, change, reason="remembered", author=PERSON)
+        return parts.pages.edit(path, change, reason=remembered_in(source), author=PERSON)
     finally:
         parts.pages.in_a_row = False
+
+
+def remembered_in(source: str | None) -> str:
+    """Return the reason of an edit that notes a person's words; with a source, they were said in that memory."""
+    return "remembered" if source is None else f"remembered in {source}"
 
 
 def _facts_or_note(said: str) -> list[tuple[str, str]]:

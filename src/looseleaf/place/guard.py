@@ -96,8 +96,11 @@ class Guard:
         asked, fates = self.ask(path, author, held, clock.now())
         return asked, tuple(sentences_of(held, fates))
 
-    def look(self, path: str, author: str, old: str | None, new: str | None) -> tuple[Guarded, Told]:
-        """Return what remains of the change, and the records of the facts among its lines."""
+    def look(
+        self, path: str, author: str, old: str | None, new: str | None, summary: str | None = None
+    ) -> tuple[Guarded, Told]:
+        """Return what remains of the change, and the records of the facts among its lines. `summary`: the summary line
+        that it wants."""
         _refuse_charter(path)
         self._parts.known.catch_up()
         spoken, owned = self._parts.spoken(), self._read_owned(path, old or "")
@@ -111,7 +114,7 @@ class Guard:
                 )
             return Guarded(""), ()
         new = self._redact_additions(old or "", new)
-        self._refuse_private(path, old or "", new)
+        self._refuse_private(path, old or "", new, summary or "")
         made = check_page_change(path, old or "", new, spoken, owned)
         made = made.but(text=sign_episodes(path, old or "", made.text, author, spoken.has))
         is_new = old is None and (made.text or made.found or not new.strip())
@@ -123,19 +126,19 @@ class Guard:
         told = tuple(_record(fact_id(path, *each, new), *each, "said", "user") for each in fresh)
         return made, (*told, *found)
 
-    def _refuse_private(self, path: str, old: str, new: str) -> None:
-        """Refuse lines that are private, if git tracks the folder."""
-        if not self._parts.is_project:
-            return
-        from looseleaf.facts.belonging import private_kinds_of_line
-
+    def _refuse_private(self, path: str, old: str, new: str, summary: str) -> None:
+        """Refuse lines that are private, a private summary, and a new page with a private name, if git tracks the
+        folder."""
+        topic = topic_of(path)
         added = (line for hunk in diff(old, new) for line in split_lines("".join(hunk.added)))
-        kinds = sorted({kind for line in added for kind in private_kinds_of_line(line, topic_of(path))})
-        if kinds and self._parts.is_tracked():
-            raise Refused(
-                f"{path} was not changed: a line is private ({', '.join(kinds)}), and git tracks this folder. What is "
-                "about the user belongs in the home memory: the user says it, or runs `looseleaf remember --home`."
-            )
+        name = re.sub(r"[-_/]+", " ", topic) if not old else ""
+        for what, lines in (("a line", added), ("the summary", (summary,)), ("the name", (name,))):
+            kinds = self._parts.kept_out(topic if what == "a line" else "", lines)
+            if kinds:
+                raise Refused(
+                    f"{path} was not changed: {what} is private ({kinds}), and git tracks this folder. What is "
+                    "about the user belongs in the home memory: the user says it, or runs `looseleaf remember --home`."
+                )
 
     def _facts_on(self, path: str) -> list[Fact]:
         return [fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path]
@@ -311,7 +314,7 @@ class _Door:
     whole: bool
 
     def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> _Entering:
-        made, told = self.guard.look(path, author, _decode(old), _decode(new))
+        made, told = self.guard.look(path, author, _decode(old), _decode(new), self.summary)
         if self.whole and (made.held or made.kept or made.left):
             return _Entering(old, NOTHING_SAID, made, "")
         text, why = made.text, ""

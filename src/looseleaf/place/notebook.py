@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from looseleaf.place.placer import PlacerNeeds
     from looseleaf.store.context import Context
 
-TRACES = "log/traces"
-
 
 @frozen
 class FactSource:
@@ -134,19 +132,23 @@ class Notebook:
         return [self._read_source(name, said) for name in fact.sources]
 
     def _read_source(self, name: str, said: dict[str, Trace]) -> FactSource:
+        from itertools import chain
+
         from looseleaf.log.entries import spots_of
+        from looseleaf.log.talk_streams import edits_elsewhere, talk_streams
         from looseleaf.log.turns import trace_text
 
         if name in said:
             return FactSource(name, said[name].origin, said[name].ts, trace_text(said[name]))
         page, at, edit_id = name.partition("@")
         if at:
-            edit = next((each for each in self._parts.pages.log(page) if each.id == edit_id), None)
+            edits = chain(self._parts.pages.log(page), edits_elsewhere(self._store))
+            edit = next((each for each in edits if each.id == edit_id), None)
             if edit is not None:
                 added = "".join(line for hunk in edit.hunks for line in hunk.added)
                 return FactSource(name, edit.author, edit.ts, added.strip())
-        agents = dict.fromkeys((self._agent, *self._store.folders(TRACES)))
-        found = next((trace for agent in agents for trace, _ in spots_of(self._store, agent, {name})), None)
+        spots = (spots_of(self._store, stream, {name}) for stream in talk_streams(self._store, self._agent))
+        found = next((trace for found in spots for trace, _ in found), None)
         if found is not None:
             return FactSource(name, found.origin, found.ts, trace_text(found))
         return FactSource(name, "", None, "")

@@ -44,6 +44,7 @@ from looseleaf.pages.grammar import (
     set_summary,
     set_updated,
     summary_of,
+    summary_of_shown,
     topic_of,
     without_agents_episodes,
 )
@@ -51,7 +52,7 @@ from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.state.rules import is_said_of, items_of, move, title_of
 from looseleaf.store import JOURNAL
 from looseleaf.text.diff import split_lines
-from looseleaf.text.lines import escape, is_found, lazy, signed_as_found
+from looseleaf.text.lines import escape, is_found, lazy, signed_as_found, worded
 from looseleaf.text.times import clock, day
 
 TYPE_CHECKING = False
@@ -82,11 +83,12 @@ if TYPE_CHECKING:
         @property
         def has_home(self) -> bool: ...
         @property
-        def is_project(self) -> bool: ...
-        @property
         def known(self) -> Facts: ...
         def home(self) -> Home | None: ...
+        @property
+        def may_be_tracked(self) -> bool: ...
         def is_tracked(self) -> bool: ...
+        def kept_out(self, topic: str, lines: Iterable[str]) -> str: ...
 
     class PlacerNeeds(Needs, Protocol):
         """What parts that work through the placer read."""
@@ -633,20 +635,20 @@ class Placer:
         return HomeSender(self._context, self._parts)(entry, witnesses)
 
     def _may_stand(self, text: str) -> bool:
-        """True unless a text is private, and git tracks the folder."""
-        if self._here or not self._parts.is_project:
-            return True
-        from looseleaf.language.private_kinds import private_kinds
+        """Return True unless git tracks the folder, and a text tells of the user."""
+        from looseleaf.facts.belonging import may_be_shown
 
-        is_private = bool(private_kinds(text)) and self._parts.is_tracked()
-        self._kept_back = self._kept_back or is_private
-        return not is_private
+        is_kept = (
+            not (self._here or not self._parts.may_be_tracked or may_be_shown(text))
+            and self._parts.is_tracked()
+        )
+        self._kept_back = self._kept_back or is_kept
+        return not is_kept
 
     def _why_private(self, fact: Fact) -> str:
-        from looseleaf.facts.belonging import why_private
-
-        kinds = why_private(fact) if not self._here and self._parts.is_project else ""
-        if not kinds or not self._parts.is_tracked():
+        said = [worded(fact.relation, fact.object)]
+        kinds = self._parts.kept_out(fact.topic, said) if not self._here else ""
+        if not kinds:
             return ""
         self._kept_back = True
         return f"private ({kinds}), and git tracks this folder"
@@ -776,9 +778,7 @@ class Placer:
         here = (fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path)
         trusted |= {(fact.relation, fact.object) for fact in here if is_trusted(fact.level)}
         shown = tuple(fact for fact in page.facts if (fact.relation, fact.object) in trusted)
-        told_of = without_agents_episodes(page).episodes
-        visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, told_of)
-        return summary_of(visible)
+        return summary_of_shown(page, shown)
 
     def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> ReviewResult:
         """Put facts into review, once; rejected ones stay rejected."""

@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
+import os
+
 from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
-from looseleaf.base.paths import USER
+from looseleaf.base.paths import PROJECT, USER
 from looseleaf.facts.belonging import belongs_home, is_about_user
-from looseleaf.language.private_kinds import private_kinds
-from looseleaf.place.distill_and_place import Remembered, remember
+from looseleaf.facts.page_lines import is_same_fact
+from looseleaf.log.entries import read_entry
+from looseleaf.place.distill_and_place import Remembered, remember, remembered_in
+from looseleaf.place.placer import FORGET
+from looseleaf.place.send_home import FROM
+from looseleaf.store import JOURNAL
+from looseleaf.text.lines import undoubted, worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Protocol
 
+    from looseleaf.base.values import Fact
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.place.corrections import Corrections
     from looseleaf.place.distill_and_place import RememberNeeds
     from looseleaf.store.context import Context
+    from looseleaf.store.protocol import Store
 
-    class Needs(RememberNeeds, Protocol):
+    class Named(Protocol):
+        @property
+        def name(self) -> str: ...
+
+    class Home(RememberNeeds, Protocol):
         context: Context
 
         @property
+        def known(self) -> Facts: ...
+        def kept_out(self, topic: str, lines: Iterable[str]) -> str: ...
+
+    class Needs(Home, Protocol):
+        @property
+        def corrections(self) -> Corrections: ...
+        @property
         def is_project(self) -> bool: ...
-        def home(self) -> RememberNeeds | None: ...
-        def is_tracked(self) -> bool: ...
+        @property
+        def may_be_tracked(self) -> bool: ...
+        def home(self) -> Home | None: ...
+        def explain_no_home(self) -> str: ...
+        def note(self, note: str) -> None: ...
+        def split_topic(self, name: str) -> tuple[Named | None, str]: ...
 
 
 HERE, HOME = "here", "home"
+_REMEMBERED = remembered_in("")
 
 
 def remember_where(
@@ -33,32 +61,103 @@ def remember_where(
     """Remember a text: `here`, in the `home` memory, or (None) each sentence where it belongs."""
     if where not in (None, HERE, HOME):
         raise Invalid(f"Nothing was remembered: {where!r} is no memory. Give here, home, or nothing.")
-    if where == HERE or (where is None and not parts.is_project) or not is_text(text):
+    layer, bare = parts.split_topic(topic) if topic is not None else (None, None)
+    if layer is not None:
+        raise Refused(
+            f"Nothing was remembered: {topic} is of the layer {layer.name}. `looseleaf remember --home` remembers in "
+            f"the home memory; give the topic alone, such as {bare or USER}."
+        )
+    is_alone = not (parts.is_project or parts.may_be_tracked)
+    if where == HERE or (where is None and is_alone) or not is_text(text):
         return remember(parts, text, topic, redacted=redacted, here=where == HERE)
-    home = parts.home()
     if where == HOME:
+        home = parts.home()
         if home is None:
-            raise NotFound(
-                "Nothing was remembered: there is no home memory under this one. "
-                "`looseleaf init ~/.looseleaf` makes one."
-            )
+            raise NotFound(f"Nothing was remembered: {parts.explain_no_home()}")
         return remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
     theirs, ours = _sort_sentences(parts, text, topic)
-    if home is None:
-        if theirs and any(private_kinds(each) for each in theirs) and parts.is_tracked():
-            kinds = ", ".join(sorted({kind for each in theirs for kind in private_kinds(each)}))
-            raise Refused(
-                f"Nothing was remembered: it is private ({kinds}), git tracks {parts.context.path}, and there is no "
-                "home memory. `looseleaf init ~/.looseleaf` makes one; `--here` keeps it here all the same."
-            )
+    if not theirs:  # the home memory is not even opened
         return remember(parts, text, topic, redacted=redacted, here=True)
-    if not theirs:
+    why = ""
+    try:
+        home = parts.home()
+    except Refused as refused:
+        home, why = None, f"the home memory cannot be used: {refused}"
+    if kinds := (home or parts).kept_out("", theirs):
+        shown = f"git tracks {(home or parts).context.path}, "
+        shown += "the home memory." if home is not None else f"and {why or parts.explain_no_home()}"
+        raise Refused(
+            f"Nothing was remembered: it is private ({kinds}), {shown} `--here` keeps it here all the same."
+        )
+    if home is None:
+        if why:
+            parts.note(f"What is about you stays in this memory: {why}")
         return remember(parts, text, topic, redacted=redacted, here=True)
     if not ours:
         return remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
     here = remember(parts, "\n".join(ours), topic, redacted=redacted, here=True)
     there = remember(home, "\n".join(theirs), topic, redacted=redacted, source=parts.context.path)
     return here.but(elsewhere=there.of_layer(HOME))
+
+
+def approve_at_home(parts: Needs, name: str) -> Fact:
+    """Say yes to a fact that waits here, and keep it in the home memory. Return it."""
+    parts.known.catch_up()
+    fact = parts.known.find(name)
+    if fact.status != "pending" or FORGET in fact.tags:
+        raise Refused(
+            f"{fact.id} was not approved: it does not wait in review. `looseleaf remember --home` keeps words in the "
+            "home memory."
+        )
+    home = parts.home()
+    if home is None:
+        raise NotFound(f"{fact.id} was not approved: {parts.explain_no_home()}")
+    said = worded(fact.relation, undoubted(fact.object))
+    topic = fact.topic if fact.topic != PROJECT else USER
+    remember(home, said, topic, source=parts.context.path)
+    gone = parts.corrections.reject(fact.id or name)
+    home.known.catch_up()
+    kept = [
+        each
+        for each in home.known.of(topic)
+        if each.status == "current" and is_same_fact(each, gone.but(topic=topic))
+    ]
+    return kept[0].but(layer=HOME) if kept else gone
+
+
+def find_last_sent(home: Store, memory: str, since: float) -> tuple[bool, bool]:
+    """Return whether the home memory has words that were said in another since a time, and are not undone; and whether
+    they are the last change there."""
+    undone: set[object] = set()
+    is_last = True
+    for record in (line.record for line in home.read_back(JOURNAL)):
+        kind = record.get("kind")
+        if kind == "void" or record.get("undoes") is not None:
+            undone.add(record.get("edit") if kind == "void" else record["undoes"])
+            continue
+        if kind not in ("edit", "fact", "placed") or record.get("id") in undone:
+            continue
+        if float(record.get("ts") or 0.0) <= since:
+            break
+        if kind == "placed":
+            if undone.issuperset(record.get("edits", ())):
+                continue
+            came = _came_from(home, str(record.get("entry")))
+        else:
+            said = str(record.get("reason"))
+            came = said.removeprefix(_REMEMBERED) if said.startswith(_REMEMBERED) else None
+        if isinstance(came, str) and os.path.realpath(came) == os.path.realpath(memory):
+            return True, is_last
+        is_last = False
+    return False, False
+
+
+def _came_from(home: Store, entry: str) -> object:
+    try:
+        came = read_entry(home, entry).meta.get(FROM)
+    except Refused:
+        return None
+    return came.get("memory") if isinstance(came, dict) else None
 
 
 def _sort_sentences(parts: Needs, text: str, topic: str | None) -> tuple[list[str], list[str]]:
@@ -68,9 +167,9 @@ def _sort_sentences(parts: Needs, text: str, topic: str | None) -> tuple[list[st
 
     said = [each for each in sentences(text) if each.strip()] or [text]
     if topic is not None and topic.strip().casefold() != USER:
-        theirs = [each for each in said if private_kinds(each) and parts.is_tracked()]
+        theirs = [each for each in said if parts.kept_out("", [each])]
     else:
-        theirs = [each for each in said if _is_for_home(each)]
+        theirs = [each for each in said if _is_for_home(each) or parts.kept_out("", [each])]
     return theirs, [each for each in said if each not in theirs]
 
 

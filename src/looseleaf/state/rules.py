@@ -48,6 +48,9 @@ CLOSED = frozenset("done closed completed complete finished resolved cancelled c
 _DECISIONS = "decisions_recent"
 _TASKS = "tasks_open"
 
+LISTS = {_DECISIONS: "D", _TASKS: "T"}
+"""The lists of a state whose rows have ids, and the letter of these."""
+
 
 @frozen
 class StateChange:

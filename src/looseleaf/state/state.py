@@ -24,6 +24,7 @@ from looseleaf.pages.outside_edits import load_view, save_view
 from looseleaf.state.file import RESTORED, StateFile
 from looseleaf.state.rules import (
     CLOSED,
+    LISTS,
     WORD,
     Room,
     StateChange,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     class Needs(Protocol):
         @property
         def pages(self) -> Pages: ...
+        def kept_out(self, topic: str, lines: Iterable[str]) -> str: ...
         def promote(self, change: StateChange, ts: float, author: str, edits: list[str]) -> None:
             """Write on pages what leaves the state. `edits` gets the ids of the edits made, even if it fails."""
 
@@ -77,9 +79,6 @@ if TYPE_CHECKING:
 
 VIEW = "views/authors.json"
 SCHEMA = "authors.v1"
-
-LISTS = {"decisions_recent": "D", "tasks_open": "T"}
-"""The lists of a state whose rows have ids, and the letter of these."""
 
 _SHOWN = ("id", "why", "ts", "status", "updated_at")
 _SAVE_EVERY = 8
@@ -109,6 +108,10 @@ class KnownAuthors:
 
 
 NOTHING = KnownAuthors(None, {}, {}, {})
+
+
+_TOLD = 4
+"""The parts of a value that is told of a title: list, title, member, words."""
 
 
 def values_of(state: Values) -> Iterator[Value]:
@@ -425,9 +428,10 @@ class State:
         conventions: Mapping[str, str | int | float | bool | None] | None = None,
         blockers: Sequence[str | Mapping[str, Any]] | None = None,
         author: str | None = None,
+        here: bool = False,
     ) -> Receipt:
         """Set the goal and the current work; "" clears. Conventions are merged into the present ones, and None or ""
-        removes one. Blockers replace all present ones."""
+        removes one. Blockers replace all present ones. `here`: even what is private, where git tracks the folder."""
         words = StateText(self._redact)
         texts = words.aims(goal, now)
         named = words.conventions(conventions)
@@ -443,10 +447,14 @@ class State:
 
         names = [*texts, *(f"conventions.{name}" for name in named)]
         names += ["blockers"] if stops is not None else []
-        return self._edit(change, author, f"set: {', '.join(names)}" if names else "nothing set", words.said)
+        reason = f"set: {', '.join(names)}" if names else "nothing set"
+        return self._edit(change, author, reason, words.said, here=here)
 
-    def add_task(self, title: str, status: str = "open", *, author: str | None = None) -> Receipt:
-        """Add a task. A title is there once; a status other than `open` replaces the present one."""
+    def add_task(
+        self, title: str, status: str = "open", *, author: str | None = None, here: bool = False
+    ) -> Receipt:
+        """Add a task. A title is there once; a status other than `open` replaces the present one. `here`: as in
+        `update`."""
         words = StateText(self._redact)
         title, status = words.title(title, "task"), words.word(status, "status") or "open"
         if status.casefold() in CLOSED:
@@ -463,7 +471,7 @@ class State:
             tasks = [each | {"status": status} if each is old else each for each in tasks]
             return StateChange(made.state | {"tasks_open": tasks}, made.settled, made.parked, made.done)
 
-        return self._edit(change, author, f"task: {title}", words.said)
+        return self._edit(change, author, f"task: {title}", words.said, here=here)
 
     def done(self, name: str, *, author: str | None = None) -> Receipt:
         """Mark a task as done, by id or title: it becomes an episode."""
@@ -475,15 +483,15 @@ class State:
 
         return self._edit(change, author, f"task done: {which}", [])
 
-    def decide(self, title: str, why: str = "", *, author: str | None = None) -> Receipt:
-        """Add a decision. The same one is there once."""
+    def decide(self, title: str, why: str = "", *, author: str | None = None, here: bool = False) -> Receipt:
+        """Add a decision. The same one is there once. `here`: as in `update`."""
         words = StateText(self._redact)
         title, why = words.title(title, "decision"), words.line(why, "why")
 
         def change(state: Values, ts: float) -> StateChange:
             return self._move(state, ts, decided=[(title, why)])
 
-        return self._edit(change, author, f"decided: {title}", words.said)
+        return self._edit(change, author, f"decided: {title}", words.said, here=here)
 
     def revise(
         self,
@@ -520,8 +528,8 @@ class State:
         names = [*texts, *("task" for _ in taken), *("done" for _ in over), *("decision" for _ in settled)]
         return self._edit(change, author, f"set: {', '.join(dict.fromkeys(names))}", words.said)
 
-    def block(self, text: str, *, author: str | None = None) -> Receipt:
-        """Add a blocker."""
+    def block(self, text: str, *, author: str | None = None, here: bool = False) -> Receipt:
+        """Add a blocker. `here`: as in `update`."""
         words = StateText(self._redact)
         text = words.title(text, "blocker")
 
@@ -530,7 +538,7 @@ class State:
             is_there = any(blocker_text(each).casefold() == text.casefold() for each in there)
             return state if is_there else state | {"blockers": [*there, text]}
 
-        return self._edit(change, author, f"blocker: {text}", words.said)
+        return self._edit(change, author, f"blocker: {text}", words.said, here=here)
 
     def unblock(self, name: str | int, *, author: str | None = None) -> Receipt:
         """Remove a blocker, by its text, its id, or its number from 1."""
@@ -571,7 +579,9 @@ class State:
 
     # --- one change ----------------------------------------------------------------------------
 
-    def _edit(self, change: Draft, author: str | None, reason: str, said: list[str]) -> Receipt:
+    def _edit(
+        self, change: Draft, author: str | None, reason: str, said: list[str], *, here: bool = False
+    ) -> Receipt:
         author = author_of(author)
 
         def make(state: Values) -> StateChange:
@@ -580,6 +590,8 @@ class State:
             found = found if isinstance(found, StateChange) else self._move(found, ts)
             if found.state == state:
                 return found
+            if not here:
+                self._refuse_private(state, found.state)
             state = found.state | {"updated_at": moment(ts)}
             return StateChange(state, found.settled, found.parked, found.done)
 
@@ -587,6 +599,22 @@ class State:
         for sentence in said:
             self._note(sentence)
         return receipt if not said else receipt.but(held=(*receipt.held, *said))
+
+    def _refuse_private(self, before: Values, after: Values) -> None:
+        """Refuse new words that are private, if git tracks the folder."""
+        held = set(values_of(before))
+        # A title is a value of its own; what is told of it is judged by itself.
+        lines = (
+            ": ".join(each[1:] if len(each) < _TOLD else each[-1:])
+            for each in values_of(after)
+            if each not in held
+        )
+        kinds = self._parts.kept_out("", lines)
+        if kinds:
+            raise Refused(
+                f"{STATE} was not changed: this is private ({kinds}), and git tracks the folder. Say it without that. "
+                "`looseleaf remember --home` keeps it in the home memory; `--here` writes it here all the same."
+            )
 
     def _move(self, state: Values, ts: float, **given: Any) -> StateChange:
         return move(state, ts, room=self._room, highest=self.provenance.highest, **given)

@@ -12,6 +12,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED
 from looseleaf.base.origins import level_of
 from looseleaf.base.values import sha256
+from looseleaf.facts.layered import unite
 from looseleaf.facts.ledger import ENTRIES, true_at
 from looseleaf.facts.placement import outdated_by, over_and_now
 from looseleaf.log.entries import as_json, read_entry
@@ -23,7 +24,7 @@ from looseleaf.views.essentials import digest, global_md, global_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
     from looseleaf.base.values import Fact, Position
@@ -90,22 +91,27 @@ class Topics:
 
     def _build_topic(self, name: str, as_of: float | None = None) -> tuple[dict[str, Any], list[Fact]]:
         """Return the memory of a topic, and all its true facts."""
-        facts = true_at(self._facts.of(name), as_of)
-        if as_of is not None:  # true then is current in that memory
-            facts = [fact.but(status="current", valid_to=None, superseded_by=None) for fact in facts]
-        entries = self._entries(name, as_of)
-        from looseleaf.views.topic_memory import state_inputs_hash, topic_memory  # not loaded by readers
+        return build_topic([("", self)], name, as_of)
 
-        made = topic_memory(name, facts, entries, as_of=as_of)
-        inputs = state_inputs_hash(name, facts, entries, as_of=as_of)
-        return _cap_updated(as_of, made) | {"state_by": BY_RULES, "state_inputs": inputs}, facts
+    def true(self, name: str, as_of: float | None) -> list[Fact]:
+        """Return the true facts of a topic."""
+        facts = true_at(self._facts.of(name), as_of)
+        if as_of is None:
+            return facts
+        # What was true then is current in that memory.
+        return [fact.but(status="current", valid_to=None, superseded_by=None) for fact in facts]
 
     def _digest(self, name: str, as_of: float | None = None) -> dict[str, Any]:
         return digest(*self._build_topic(name, as_of))
 
-    def _entries(self, name: str, as_of: float | None) -> list[dict[str, Any]]:
+    def entries(self, name: str, as_of: float | None, beaten: Collection[Fact] = ()) -> list[dict[str, Any]]:
+        """Return the entries of a topic, newest first, without what is over. `beaten`: facts of this memory that
+        another layer knows better."""
         placed = self._facts.entries_of(name)
         over, now = over_and_now(self._facts.of(name))
+        if beaten:
+            lost = {fact.id for fact in beaten}
+            over, now = [*over, *beaten], [fact for fact in now if fact.id not in lost]
         is_outdated = outdated_by(over, now)
         found: list[dict[str, Any]] = []
         for ts, reference in sorted(((ts, name) for name, ts in placed.items()), reverse=True):
@@ -250,3 +256,32 @@ def _cap_updated(as_of: float | None, memory: dict[str, Any]) -> dict[str, Any]:
     """Cap `updated_at` at `as_of`: nothing in that memory is later, whenever it was written down."""
     updated = memory["updated_at"]
     return memory if as_of is None or updated is None else memory | {"updated_at": min(updated, as_of)}
+
+
+def build_topic(
+    layers: Sequence[tuple[str, Topics]], name: str, as_of: float | None = None
+) -> tuple[dict[str, Any], list[Fact]]:
+    """Return the memory of a topic, and all its true facts, of several layers together, the nearest first. Its state
+    is made from the entries of all."""
+    from looseleaf.views.topic_memory import state_inputs_hash, topic_memory  # not loaded by readers
+
+    true = [(layer, topics.true(name, as_of)) for layer, topics in layers]
+    facts = unite(true)
+    shown = {(fact.layer or "", fact.id) for fact in facts}
+    entries = [
+        entry
+        for (layer, own), (_, topics) in zip(true, layers, strict=True)
+        for entry in topics.entries(name, as_of, [fact for fact in own if (layer, fact.id) not in shown])
+    ]
+    made = topic_memory(name, facts, entries, as_of=as_of)
+    inputs = state_inputs_hash(name, facts, entries, as_of=as_of)
+    return _cap_updated(as_of, made) | {"state_by": BY_RULES, "state_inputs": inputs}, facts
+
+
+def build_whole(layers: Sequence[tuple[str, Topics]], as_of: float | None = None) -> dict[str, Any]:
+    """Return the global memory of several layers together."""
+    names = sorted({name for _, topics in layers for name in topics.names})
+    having = {name: [each for each in layers if name in each[1].names] for name in names}
+    return _cap_updated(
+        as_of, global_memory(digest(*build_topic(having[name], name, as_of)) for name in names)
+    )

@@ -46,6 +46,10 @@ class IndexLine:
     size: int
     summary: str
 
+    def but(self, *, path: str) -> IndexLine:
+        """Return the same line under another path."""
+        return IndexLine(path, self.size, self.summary)
+
 
 class PageIndex:
     """The index of pages, from the journal and the facts, which the caller has brought up to date."""

@@ -60,7 +60,8 @@ _NOTED = ("decisions", "constraints", "tasks", "next_actions", "open_questions")
 def fact_dict(fact: Fact) -> dict[str, Any]:
     """Return a fact for JSON, with every member. `type` is seed 001's name for `kind`."""
     made = {name: getattr(fact, "kind" if name == "type" else name) for name in _FACT}
-    return made | {"tags": list(fact.tags), "sources": list(fact.sources)}
+    layer = {"layer": fact.layer} if fact.layer else {}
+    return made | {"tags": list(fact.tags), "sources": list(fact.sources)} | layer
 
 
 def topic_memory(

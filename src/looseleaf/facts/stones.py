@@ -1,0 +1,327 @@
+"""What each of the machines that share a memory has forgotten (FORMAT §20.6).
+
+A tombstone holds hashes, and the ids of what went. What one machine forgot counts on all: words of another machine that
+have such a hash are not shown, and once that machine has heard of it, they are gone from its log.
+"""
+
+from __future__ import annotations
+
+import json
+
+from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import STATE
+from looseleaf.facts.known_facts import (
+    FILE,
+    TOMBSTONES_SCHEMA,
+    fact_text,
+    key_fingerprint,
+    keys_of,
+    sentence_text,
+    tombstone_hash,
+)
+from looseleaf.log.talk_streams import talk_elsewhere
+from looseleaf.pages.grammar import parse, topic_of
+from looseleaf.store import TOMBSTONES, records
+from looseleaf.store.machines import log_of, stream_of
+from looseleaf.text.spellings import MASK, each_text, fold_text, sentences_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from looseleaf.base.values import Record
+    from looseleaf.store.protocol import Store
+
+SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning", "media", "opaque")
+"""The members of a trace without which it says nothing."""
+
+GONE = "gone.v1"
+
+
+def filler(record: Record) -> Record:
+    """Return the stand-in for a removed line: its id, and its turn number, which stays used."""
+    kept = {name: record[name] for name in ("id", "turn_id") if isinstance(record.get(name), str)}
+    return {"schema": GONE, "kind": "gone", **kept}
+
+
+def names_of(source: str) -> tuple[str, ...]:
+    """Return the ids by which the source of a fact is known: of a trace, or of an entry and its text."""
+    name = source.partition("#")[0]
+    return (name, name.split("/")[-2]) if name.endswith("/raw.md") and name.count("/") > 1 else (name,)
+
+
+def origins_of(origin: str) -> Iterator[str]:
+    """Yield an origin and the wider ones that it is of: `import:chatgpt`, `import`."""
+    while origin:
+        yield origin
+        origin = origin.rpartition(":")[0]
+
+
+_ENDS = ".,;:!?\"'()[]{}…。！？“”‘’"
+_LEAST = 3
+_WIDE = "\u2e80"
+"""From this character on, scripts do not put blanks between words."""
+
+
+def phrases(text: str, count: int) -> Iterator[str]:
+    """Yield the phrases of so many words in a folded text. Of one word, its parts too; of several, the last may be
+    cut."""
+    words = text.split()
+    for at in range(len(words) - count + 1):
+        run = words[at : at + count]
+        inner = " ".join(run)
+        yield inner
+        first, last = len(inner) - len(inner.lstrip(_ENDS)), len(inner.rstrip(_ENDS))
+        yield inner[first:last]
+        if count == 1:
+            least = 2 if max(inner, default="") >= _WIDE else _LEAST
+            yield from (
+                inner[start:end]
+                for start in range(len(inner) - least + 1)
+                for end in range(start + least, min(len(inner), start + 40) + 1)
+            )
+        else:
+            tail = len(run[-1])
+            yield from (inner[first:end] for end in range(len(inner) - tail + _LEAST, len(inner)))
+
+
+@frozen
+class Stone:
+    """One forgetting, as its machine tells it. `gone`: the ids of traces and entries that went. `counts`: how many
+    words each phrase had, where phrases were asked for."""
+
+    id: str
+    ts: float
+    hashes: frozenset[str]
+    gone: frozenset[str]
+    counts: frozenset[int]
+
+
+@frozen
+class Buried:
+    """Hashes of what is forgotten, ids of what went, and how many words the phrases had that were asked for."""
+
+    keys: tuple[bytes, ...]
+    hashes: frozenset[str]
+    gone: frozenset[str]
+    counts: frozenset[int]
+
+    def __bool__(self) -> bool:
+        return bool(self.hashes)
+
+    @property
+    def members(self) -> Record:
+        """The members of a tombstone's record."""
+        found: Record = {"schema": TOMBSTONES_SCHEMA, "key": key_fingerprint(self.keys[0])}
+        found["hashes"] = sorted(self.hashes)
+        kept = {"gone": sorted(self.gone), "words": sorted(self.counts)}
+        return found | {name: value for name, value in kept.items() if value}
+
+    def with_all(self, other: Buried) -> Buried:
+        return Buried(
+            self.keys, self.hashes | other.hashes, self.gone | other.gone, self.counts | other.counts
+        )
+
+    def holds(self, kind: str, text: str) -> bool:
+        return any(tombstone_hash(key, kind, text) in self.hashes for key in self.keys)
+
+    def has_sentence(self, text: str) -> bool:
+        """True if a sentence or the summary in a text is forgotten, or a phrase in it."""
+        plain = (sentence_text(each).removeprefix("summary: ") for each in sentences_in(text))
+        return any(self.holds("sentence", each) for each in plain if each) or bool(self.words_in(text))
+
+    def words_in(self, text: str, seen: set[str] | None = None) -> set[str]:
+        """Return the forgotten words that a text has. `seen`: phrases that were looked at before, and are passed
+        over."""
+        seen = seen if seen is not None else set()
+        found: set[str] = set()
+        folded = fold_text(text) if self.counts else ""
+        for phrase in {each for count in self.counts for each in phrases(folded, count)} - seen:
+            seen.add(phrase)
+            found |= {phrase} if self.holds("words", phrase) else set()
+        return found
+
+    def has_line(self, path: str, line: str) -> bool:
+        """True if a line of a page is forgotten, or a row of the state."""
+        if path == STATE:
+            return self.has_sentence(line) or any(map(self.has_sentence, each_text(json.loads(line))))
+        topic = topic_of(path)
+        if self.holds("asked", f"topic\n{topic}"):
+            return True
+        said = (fact_text(topic, fact.relation, fact.object) for fact in parse(path, line).facts)
+        return any(self.holds("fact", each) for each in said) or self.has_sentence(line)
+
+    def is_in(self, data: bytes, topics: Collection[str] = ()) -> bool:
+        """True if a file says what is forgotten: a page, lines of a log, or a part of these. `topics`: whose page it
+        may be."""
+        text = data.decode("utf-8", "replace")
+        if self.words_in(text):
+            return True
+        for line in text.splitlines():
+            record = records.whole(line.encode()) or None
+            plain = sentence_text(line)
+            if record is not None and any(map(self.has_sentence, each_text(record))):
+                return True
+            if plain and (self.holds("sentence", plain) or self.has_sentence(line)):
+                return True
+            for fact in parse("facts/a.md", line).facts:
+                if any(self.holds("fact", fact_text(topic, fact.relation, fact.object)) for topic in topics):
+                    return True
+        return False
+
+    def has_told(self, told: Record) -> bool:
+        """True if a fact, as a record has it, is forgotten: it, the sentence that says it, or all that it rests on."""
+        topic, relation, said = (str(told.get(name) or "") for name in ("topic", "relation", "object"))
+        if self.holds("fact", fact_text(topic, relation, said)) or self.holds("asked", f"topic\n{topic}"):
+            return True
+        if self.has_sentence(str(told.get("quote") or "")) or self.words_in(f"{relation}: {said}"):
+            return True
+        sources = [str(each) for each in told.get("sources") or () if "@" not in str(each)]
+        if not sources:
+            return told.get("entry_id") in self.gone
+        return all(not self.gone.isdisjoint(names_of(each)) for each in sources)
+
+    def takes(self, record: Record) -> bool:
+        """True if a record is forgotten whole: by its id, its session or its origin."""
+        if record.get("id") in self.gone:
+            return True
+        session, origin = record.get("session_id"), str(record.get("origin") or "")
+        if isinstance(session, str) and self.holds("session", session):
+            return True
+        return any(self.holds("asked", f"origin\n{name}") for name in origins_of(origin))
+
+    def shown(self, record: Record) -> Record:
+        """Return a trace without its forgotten sentences; of an edit that has such, a stand-in."""
+        if self.takes(record):
+            return filler(record)
+        if record.get("kind") == "edit":
+            is_told = any(map(self.has_sentence, each_text(record.get("diff"))))
+            return filler(record) if is_told else record
+        left = {name: self._masked(record[name]) for name in SAID if record.get(name)}
+        return record if all(left[name] == record[name] for name in left) else record | left
+
+    def _masked(self, value: object) -> object:
+        if not isinstance(value, str):
+            return MASK if any(map(self.has_sentence, each_text(value))) else value
+        for sentence in sentences_in(value):
+            if self.has_sentence(sentence):
+                value = value.replace(sentence, MASK)
+        return value
+
+
+class Stones:
+    """The tombstones of all machines, read again when one changes. This machine's own are those of ""."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._look: object = ()
+        self._by_machine: dict[str, tuple[Stone, ...]] = {}
+        self._unheard: dict[str, Buried] = {}
+        self._talk: dict[str, tuple[object, frozenset[str]]] = {}
+        """By machine, where its talk ended, and the ids of what of it is forgotten."""
+        self._keys: tuple[bytes, ...] = ()
+
+    def of(self, machine: str) -> tuple[Stone, ...]:
+        self._read()
+        return self._by_machine.get(machine, ())
+
+    def heard(self, machine: str = "") -> Buried:
+        """Return all that a machine forgot, by itself or because it heard of it."""
+        return self._buried(self.of(machine))
+
+    def gone_by(self, kind: str, text: str) -> frozenset[str]:
+        """Return the ids of what went here whenever this was forgotten."""
+        stones = self.of("")
+        hashes = {tombstone_hash(key, kind, text) for key in self._keys}
+        return frozenset(each for stone in stones if hashes & stone.hashes for each in stone.gone)
+
+    def _buried(self, stones: Sequence[Stone]) -> Buried:
+        return Buried(
+            self._keys,
+            frozenset(each for stone in stones for each in stone.hashes),
+            frozenset(each for stone in stones for each in stone.gone),
+            frozenset(each for stone in stones for each in stone.counts),
+        )
+
+    def unheard(self, machine: str = "") -> Buried:
+        """Return what others forgot, and a machine has not; of another machine, with the ids of its talk that is
+        forgotten."""
+        found = self._news_for(machine)
+        if not machine or not found:
+            return found
+        talk = talk_elsewhere(self._store, (machine,))
+        ends = tuple(self._store.end(stream) for stream in talk)
+        if self._talk.get(machine, (None,))[0] != ends:
+            lines = (line.record for stream in talk for line in self._store.read(stream))
+            hidden = {str(each.get("id")) for each in lines if each.get("kind") == "gone"}
+            self._talk[machine] = ends, frozenset(hidden | self._entries_of(machine, hidden))
+        return Buried(found.keys, found.hashes, found.gone | self._talk[machine][1], found.counts)
+
+    def _entries_of(self, machine: str, traces: set[str]) -> set[str]:
+        """Return the ids of a machine's entries that were made of these traces."""
+        folder, found = f"{log_of(machine)}/entries", set[str]()
+        for topic in self._store.folders(folder) if traces else ():
+            for name in self._store.folders(f"{folder}/{topic}"):
+                document = self._store.get(f"{folder}/{topic}/{name}/meta.json")
+                try:
+                    runs = json.loads(document.data)["traces"] if document is not None else []
+                    if runs and all({run[2], run[3]} <= traces for run in runs):
+                        found.add(name)
+                except (ValueError, KeyError, TypeError, IndexError):
+                    continue  # made of a text, or damaged
+        return found
+
+    def _news_for(self, machine: str) -> Buried:
+        self._read()
+        if machine not in self._unheard:
+            heard = self.heard(machine).hashes
+            others = (stones for name, stones in self._by_machine.items() if name != machine)
+            new = self._buried([stone for stones in others for stone in stones if not stone.hashes <= heard])
+            self._unheard[machine] = Buried(self._keys, new.hashes - heard, new.gone, new.counts)
+        return self._unheard[machine]
+
+    def veil(self, machine: str) -> Callable[[Record], Record]:
+        """Return what shows a record of another machine: itself, or a stand-in if it is forgotten."""
+        unheard = self._news_for(machine)
+        # A file may be older than its machine's tombstones.
+        own = [(stone.ts, self._buried([stone])) for stone in self.of(machine)]
+        if not unheard and not own:
+            return lambda record: record
+
+        def show(record: Record) -> Record:
+            ts = float(record.get("ts") or 0.0)
+            for buried in (unheard, *(each for until, each in own if ts <= until)):
+                record = buried.shown(record) if buried else record
+            return record
+
+        return show
+
+    def _read(self) -> None:
+        files = {"": FILE} | {
+            name: f"{log_of(name)}/{FILE.removeprefix('log/')}" for name in self._store.machines()
+        }
+        stats = {name: self._store.stat(path) for name, path in files.items()}
+        look = [(name, stat and stat.mark) for name, stat in stats.items()]
+        if look == self._look:
+            return
+        self._look, self._by_machine, self._unheard, self._talk = look, {}, {}, {}
+        if not any(stats.values()):
+            return
+        self._keys = keys_of(self._store)
+        known = {None, *map(key_fingerprint, self._keys)}
+        for name, stat in stats.items():
+            if stat is not None:
+                stream = stream_of(name, TOMBSTONES) if name else TOMBSTONES
+                lines = (line.record for line in self._store.read(stream))
+                self._by_machine[name] = tuple(_stone_of(each) for each in lines if each.get("key") in known)
+
+
+def _stone_of(record: Record) -> Stone:
+    hashes, gone, counts = (record.get(name) for name in ("hashes", "gone", "words"))
+    return Stone(
+        str(record.get("id")),
+        float(record.get("ts") or 0.0),
+        frozenset(map(str, hashes if isinstance(hashes, list) else ())),
+        frozenset(map(str, gone if isinstance(gone, list) else ())),
+        frozenset(each for each in (counts if isinstance(counts, list) else ()) if isinstance(each, int)),
+    )

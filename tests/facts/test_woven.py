@@ -1,0 +1,185 @@
+"""Several machines write on one page; merged, facts stand once, and the page is the same whoever merges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawing import core
+from looseleaf.base.values import sha256
+from looseleaf.facts.woven import Word, judge, repeats
+from looseleaf.pages.grammar import add_fact, new_page, parse, remove_line, replace_fact, set_updated
+from looseleaf.text.lines import body, line_end, said_on, undoubted
+from looseleaf.text.weave import Change, Weave, change_between
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from looseleaf.text.lines import body, line_end, said_on
+from looseleaf.text.weave import Line
+
+MACHINES = ("desk", "lap", "phone")
+PATH = "USER.md"
+
+Logs = dict[str, list[Change]]
+
+
+class Machine:
+    def __init__(self, name: str, words: dict[str, Word]) -> None:
+        self.name = name
+        self.words = words
+        self.known: Logs = {each: [] for each in MACHINES}
+        self.text = ""
+        self._unseen: dict[str, str] = {}
+        self._count = 0
+
+    def _id(self) -> str:
+        self._count += 1
+        return f"{self._count:03d}{self.name}"
+
+    def weave(self) -> Weave:
+        return Weave(self.known, shown=shown, hidden=repeats(PATH))
+
+    def write(self, text: str, word: Word) -> None:
+        if text == self.text:
+            return
+        change = change_between(self._id(), self.text, text, self._unseen, sha256(self.text.encode()))
+        self.words[change.id] = word
+        self._log(change)
+        assert unmarked(self.weave().text()) == unmarked(text)  # without a rival, a value has no mark
+
+    def _log(self, change: Change) -> None:
+        self.known[self.name].append(change)
+        self._unseen = {}
+        self.text = self.weave().text()
+
+    def take(self, other: Mapping[str, Sequence[Change]]) -> None:
+        for name, changes in other.items():
+            if len(changes) > len(self.known[name]):
+                self.known[name] = list(changes)
+                self._unseen[name] = changes[-1].id
+        found = judge(PATH, self.weave(), lambda line: self.words[line.change])
+        if found.drops or found.contests:
+            self._log(Change(self._id(), (), self._unseen, drops=found.drops, contests=found.contests))
+        self.text = self.weave().text()
+
+
+def unmarked(text: str) -> list[str]:
+    return [undoubted(line) for line in text.split("\n")]
+
+
+def shown(line: Line, past: Mapping[str, int] | None) -> str:
+    text = line.text_in(past)
+    return said_on(body(text), line.writer, "2026-03-01") + line_end(text)
+
+
+def with_fact(text: str, relation: str, value: str, day: str) -> str:
+    page = text or new_page(PATH)
+    old = next((fact for fact in parse(PATH, page).facts if fact.relation == relation), None)
+    if old is not None and relation not in ("Likes", "note"):
+        page = replace_fact(page, PATH, old.line or 0, relation, value)
+    else:
+        page = add_fact(page, PATH, relation, value)
+    return set_updated(page, PATH, day)
+
+
+def without_fact(text: str, number: int) -> str:
+    facts = parse(PATH, text).facts
+    return remove_line(text, facts[number % len(facts)].line or 0) if facts else text
+
+
+facts = st.tuples(
+    st.sampled_from(["Name", "City", "Likes", "note", "Role"]),
+    st.sampled_from(["Ana", "Lyon", "Rome", "green tea", "the sea", "a driver"]),
+    st.integers(1, 9).map(lambda day: f"2026-03-0{day}"),
+    st.booleans(),
+    st.integers(1, 5),
+)
+stories = st.lists(
+    st.tuples(
+        st.sampled_from(MACHINES),
+        st.one_of(facts, facts, facts, st.integers(0, 5), st.sampled_from(MACHINES)),
+    ),
+    max_size=16,
+)
+
+
+def played(story: list[tuple[str, object]]) -> dict[str, Machine]:
+    words: dict[str, Word] = {}
+    machines = {name: Machine(name, words) for name in MACHINES}
+    for name, act in story:
+        machine = machines[name]
+        if isinstance(act, str):
+            machine.take(machines[act].known)
+        elif isinstance(act, int):
+            machine.write(without_fact(machine.text, act), Word(True, 3.0))
+        else:
+            assert isinstance(act, tuple)
+            relation, value, day, is_persons, when = act
+            machine.write(with_fact(machine.text, relation, value, day), Word(is_persons, when))
+    return machines
+
+
+def merged(story: list[tuple[str, object]], orders: Sequence[tuple[str, str]]) -> set[str]:
+    machines = played(story)
+    for one, other in orders:
+        machines[one].take(machines[other].known)
+    return {machine.text for machine in machines.values()}
+
+
+ALL = [(one, other) for one in MACHINES for other in MACHINES if one != other]
+
+
+@core
+@given(stories, st.permutations(ALL), st.permutations(ALL))
+def test_whichever_is_merged_into_which_the_page_is_the_same(
+    story: list[tuple[str, object]], one: list[tuple[str, str]], other: list[tuple[str, str]]
+) -> None:
+    first, second = merged(story, [*one, *ALL, *ALL]), merged(story, [*other, *ALL, *ALL])
+    assert len(first) == 1
+    assert first == second
+
+
+@core
+@given(stories)
+def test_merging_again_changes_nothing(story: list[tuple[str, object]]) -> None:
+    machines = played(story)
+    desk = machines["desk"]
+    for other in MACHINES:
+        desk.take(machines[other].known)
+    text, count = desk.text, len(desk.known["desk"])
+    for other in MACHINES:
+        desk.take(machines[other].known)
+    assert (desk.text, len(desk.known["desk"])) == (text, count)
+
+
+@core
+@given(st.lists(st.tuples(st.sampled_from(MACHINES), facts), max_size=16))
+def test_no_fact_is_lost_that_was_written_apart_and_no_person_s_word_beats(
+    story: list[tuple[str, tuple[str, str, str, bool, int]]],
+) -> None:
+    machines = played([(name, (*fact[:3], False, fact[4])) for name, fact in story])
+    before = {fact for machine in machines.values() for fact in stated(machine.text)}
+    desk = machines["desk"]
+    for other in MACHINES:
+        desk.take(machines[other].known)
+    assert stated(desk.text) == before
+
+
+def stated(text: str) -> set[tuple[str, str]]:
+    return {(fact.relation, undoubted(fact.object)) for fact in parse(PATH, text).facts}
+
+
+def test_a_line_that_was_shown_without_its_blank_line_stays_so_whatever_comes_to_stand_before_it() -> None:
+    desk = Machine("desk", {})
+    desk.take({"phone": [change_between("1phone", "", "# User Facts\n\n- Name: Ana\n", {})]})
+    desk.known["desk"] = [change_between("1desk", "", "# User Facts\n\n- City: Lyon\n", {})]
+    desk.words |= {"1phone": Word(False, 1), "1desk": Word(False, 1)}
+    desk.take({})
+    name, city = "- Name: Ana\n", "- City: Lyon\n"
+    first, second = sorted((name, city), key=desk.text.index)
+    assert desk.text == f"# User Facts\n\n{first}{second}", "a list that both went on with is one list"
+    desk.write(desk.text.replace(first, "- Role: a driver\n"), Word(False, 2))
+    assert desk.text == f"# User Facts\n\n- Role: a driver\n{second}"
