@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         ViewVerbs,
         WindowVerbs,
     )
+    from looseleaf.memory.merge import Merged
     from looseleaf.models import ScriptedModel
     from looseleaf.models.costs import Ceiling, Costs, Share, Spent
     from looseleaf.models.model_table import Budget
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from looseleaf.recall.open_hit import Bundle, Opened
     from looseleaf.state.state import State
     from looseleaf.store.protocol import Store
+    from looseleaf.sync.sync import Synced
     from looseleaf.views.build import Built
     from looseleaf.views.page_index import IndexLine
     from looseleaf.window.compaction_plan import Loss
@@ -115,6 +117,7 @@ __all__ = [
     "Loss",
     "Manifest",
     "Memory",
+    "Merged",
     "Message",
     "Model",
     "ModelFailed",
@@ -147,6 +150,7 @@ __all__ = [
     "Stale",
     "State",
     "Store",
+    "Synced",
     "TalkVerbs",
     "Tidied",
     "ToolCallSpec",
@@ -186,6 +190,7 @@ _MODULES = {
     "memory": "Memory",
     "memory.aio": "AsyncMemory",
     "memory.groups": "ExplainVerbs HistoryVerbs PageVerbs ReviewVerbs TalkVerbs ViewVerbs WindowVerbs",
+    "memory.merge": "Merged",
     "models": "ScriptedModel",
     "models.costs": "Ceiling Costs Share Spent",
     "models.model_table": "Budget",
@@ -203,6 +208,7 @@ _MODULES = {
     "recall.open_hit": "Bundle Opened",
     "state.state": "State",
     "store.protocol": "Store",
+    "sync.sync": "Synced",
     "views.build": "Built",
     "views.page_index": "IndexLine",
     "window.compaction_plan": "Loss",

@@ -55,6 +55,7 @@ def sitting(folder: Path, provider: Provider) -> Iterator[Sitting]:
         environment = {
             "PATH": "/usr/bin:/bin",
             "HOME": str(folder.parent),
+            "LOOSELEAF_MACHINE": "here",
             "TERM": "xterm-256color",
             "LANG": "C.UTF-8",
             "OLLAMA_HOST": provider.address,

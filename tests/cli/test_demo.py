@@ -148,10 +148,10 @@ def test_a_page_can_be_read_as_it_was_after_a_session(memory: Memory) -> None:
 
 
 def contents(home: Path) -> dict[str, bytes]:
-    """All but what is made of chance on purpose, and of where it is: a key, a lock, the views."""
+    """All but what is made of chance on purpose, and of where it is: a key, a lock, the machine, the views."""
     files = (path for path in home.rglob("*") if path.is_file())
     named = {path.relative_to(home).as_posix(): path for path in files}
-    made = (folder.MARK, "views/", "log/key", "log/lock")
+    made = (folder.MARK, "views/", "log/key", "log/lock", "log/machine")
     return {name: path.read_bytes() for name, path in named.items() if not name.startswith(made)}
 
 
@@ -302,7 +302,9 @@ def test_with_json_it_is_one_document(again: Played) -> None:
 
 def test_on_a_terminal_it_is_coloured_and_ends_by_itself(tmp_path: Path) -> None:
     pexpect = pytest.importorskip("pexpect", reason="terminals are opened with pexpect")
-    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environment = {
+        name: os.environ[name] for name in ("PATH", "HOME", "LOOSELEAF_MACHINE") if name in os.environ
+    }
     child = pexpect.spawn(
         sys.executable,
         ["-m", "looseleaf", "demo"],

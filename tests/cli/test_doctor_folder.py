@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -15,12 +14,14 @@ import pytest
 
 from clocks import DAY, WrongClock
 from looseleaf.cli import doctor
+from looseleaf.cli import doctor_checks as checks
 from looseleaf.cli import doctor_folder as looked_at
-from looseleaf.log import recorder
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import init
 from looseleaf.store.disk import Disk
+from looseleaf.store.files import locate_in
 from looseleaf.text.times import day
+from two_machines import DESK, LAP, TwoMachines, on
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -265,69 +266,36 @@ def test_a_log_that_git_would_delete_needs_a_copy(run: Run, folder: Path, place:
 # --- other machines ---------------------------------------------------------------------
 
 
-@pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The name of the machine that records; empty: the real one."""
-    real, said = recorder.machine_name, [""]
-    monkeypatch.setattr(recorder, "machine_name", lambda key: said[0] or real(key))
-    return said
+def test_the_machines_that_share_a_memory_are_listed_and_no_fault(tmp_path: Path) -> None:
+    both = TwoMachines(tmp_path)
+    folder = str(tmp_path / DESK)
+    with on(DESK):
+        assert looked_at.machines(folder, "main").says == "only this one is known to write here"
+    with both.memory(LAP) as memory:
+        memory.record(user="Good evening.")
+    both.carry()
+    with on(DESK):
+        seen = looked_at.machines(folder, "main")
+    assert (seen.verdict, seen.says) == ("ok", f"this is desk; lap wrote last on {day(time.time())}")
+    shutil.rmtree(tmp_path / DESK / "log" / "on" / LAP)
+    (tmp_path / DESK / "log" / "on" / LAP).mkdir()
+    with on(DESK):
+        assert looked_at.machines(folder, "main").says == "this is desk; nothing of lap is here"
 
 
-def test_a_second_machine_that_records_is_noticed(folder: Path, names: list[str], wrong: WrongClock) -> None:
-    names[0] = "here"
-    recorded(folder)
-    assert looked_at.machines(str(folder), "main").verdict == "ok"
-    names[0] = "there"
-    recorded(folder, agent="other")
-    names[0] = "here"
-    seen = looked_at.machines(str(folder), "main")
-    assert (seen.verdict, seen.says) == (
-        "look",
-        f"another machine recorded here, last on {day(time.time())}",
-    )
-    names[0] = "third"
-    recorded(folder)
-    names[0] = "here"
-    assert looked_at.machines(str(folder), "main").says.startswith("2 other machines recorded here")
-
-
-def test_a_machine_that_wrote_long_ago_is_no_matter(
-    folder: Path, names: list[str], wrong: WrongClock
-) -> None:
-    names[0] = "old"
-    wrong.set(-60)
-    recorded(folder)
-    names[0] = "here"
-    wrong.set(0)
-    recorded(folder)
-    assert looked_at.machines(str(folder), "main").verdict == "ok"
-    told = json.loads((folder / "views/agents/main/turns.json").read_text())
-    assert sorted(told["machines"]) == ["here", "old"]
-
-
-def test_the_name_of_a_machine_says_nothing_outside_of_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, other = recorder.machine_name(b"a" * 32), recorder.machine_name(b"b" * 32)
-    assert one != other or one == ""
-    assert one == recorder.machine_name(b"a" * 32)
-    assert os.uname().nodename not in one
-
-
-def test_where_a_machine_has_no_name_none_is_noted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import builtins
-
-    real = open
-
-    def fails(path: object, *rest: object, **more: object) -> object:
-        if str(path).endswith("machine-id"):
-            raise FileNotFoundError(2, "No such file or directory")
-        return real(path, *rest, **more)  # type: ignore[call-overload]
-
-    monkeypatch.setattr(builtins, "open", fails)
-    if sys.platform == "linux":
-        assert recorder.machine_name(b"k") == ""
-        recorded(folder)
-        assert json.loads((folder / "views/agents/main/turns.json").read_text())["machines"] == {}
-        assert looked_at.machines(str(folder), "main").verdict == "ok"
+def test_a_second_machine_s_lock_index_and_last_copy_are_its_own(tmp_path: Path) -> None:
+    both = TwoMachines(tmp_path)
+    with both.memory(LAP) as memory:
+        memory.record(user="Good evening.")
+        memory.recall("evening")
+    folder = tmp_path / LAP
+    with on(LAP):
+        assert locate_in(str(folder), "log/lock") == str(folder / "log/on/lap/lock")
+        assert "up to date" in checks.index(str(folder), "main").says
+        assert checks.lock(str(folder)).says == "free"
+        shutil.rmtree(folder / "views/on")
+        assert checks.index(str(folder), "main").says == "not built yet; the first recall builds it"
+    assert locate_in(str(tmp_path / "none"), "log/lock") == str(tmp_path / "none/log/lock")
 
 
 @pytest.mark.parametrize(
@@ -352,13 +320,3 @@ def test_a_claim_of_another_host_is_told(folder: Path) -> None:
     assert looked_at.machines(str(folder), "main").verdict == "ok"
     (folder / "log" / "writer").write_text("far-away 4711\n")
     assert "far-away has claimed it (log/writer)" in looked_at.machines(str(folder), "main").says
-
-
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"machines": 3}', '{"machines": {"x": "y"}}'])
-def test_a_damaged_view_names_no_machine(folder: Path, damage: str) -> None:
-    recorded(folder)
-    (folder / "views/agents/main/turns.json").write_text(damage)
-    assert looked_at.machines(str(folder), "main").verdict == "ok"
-    recorded(folder)
-    shutil.rmtree(folder / "facts")
-    assert looked_at.machines(str(folder), "main").verdict == "ok"

@@ -140,6 +140,27 @@ def test_init_takes_the_path_then_the_option_then_the_environment_then_here(
     ]
 
 
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_init_says_what_a_gitignore_lacks_and_the_command_adds_it(run: Run, place: Path, ending: str) -> None:
+    folder = place / "notes"
+    folder.mkdir()
+    (folder / ".gitignore").write_text(f"mine\n/views{ending}", encoding="utf-8")
+    _, out, _ = run("init", "notes")
+    assert "keeps log/" not in out
+    assert "git would take in PROJECT.local.md, log/, review/, with all that was said." in out
+    command = next(line for line in out.splitlines() if line.startswith("To keep these out: "))
+    subprocess.run(command.partition(": ")[2], shell=True, check=True, cwd=place)
+    text = (folder / ".gitignore").read_text(encoding="utf-8")
+    assert [line for line in text.split("\n") if line] == "mine /views PROJECT.local.md log/ review/".split()
+
+
+@pytest.mark.parametrize("text", ["*\n", "/log\nreview\nviews/\nPROJECT.local.md\n"])
+def test_init_accepts_a_gitignore_that_covers_all_in_its_own_way(run: Run, place: Path, text: str) -> None:
+    (place / "notes").mkdir()
+    (place / "notes/.gitignore").write_text(text, encoding="utf-8")
+    assert ".gitignore there keeps log/, views/ and review/ out of git" in run("init", "notes")[1]
+
+
 def test_init_keeps_what_is_in_the_folder(run: Run, place: Path) -> None:
     (place / "notes" / "facts").mkdir(parents=True)
     (place / "notes" / ".gitignore").write_text("mine\n")
@@ -664,9 +685,9 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     verbs = (
         "init remember log show diff undo record turns sessions chat prompt analyze window compact expand recall open "
-        "test tool receipts mcp setup hook distill write facts score correct review settle reject approve vouch pin "
-        "history why topics topic global build redistill tidy index state cost import export forget demo doctor "
-        "completion check repair"
+        "test tool receipts mcp setup hook merge-file distill write facts score correct review settle reject approve "
+        "vouch pin history why topics topic global build redistill tidy index state cost import export merge sync "
+        "forget demo doctor completion check repair"
     ).split()
     assert list(cli_verbs.VERBS) == verbs
     assert all(f"\n    {verb} " in out for verb in verbs)

@@ -47,8 +47,11 @@ def fill(path: Path) -> None:
         memory.prompt("Write the parser.")
     (path / "recall.tests.toml").write_text('[[test]]\nquestion = "soil garden clay"\ncontains = "clay"\n')
     (path.parent / "notes.txt").write_text("My garden has a pond.\n")
+    for name, soil in (("base", "clay"), ("ours", "sand"), ("theirs", "clay")):
+        (path.parent / f"{name}.md").write_text(f"# Garden\n\n- Soil: {soil}\n- {name}\n")
     said = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
     (path.parent / "chat.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in said))
+    shutil.copytree(path, path.parent / "copy")
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +82,8 @@ WAITS = "f_1f2e3d4c"
 OTHERWISE = {
     "chat": ["--model", "nobody/nothing"],
     "import": ["chat.jsonl", "--dry-run"],
+    "merge": ["copy", "--dry-run"],
+    "sync": ["copy"],
 }
 """What is given instead, where an example names what only its reader has."""
 

@@ -177,7 +177,9 @@ def test_one_agent_s_log_that_went_back_is_told_to_that_agent_and_by_check(place
     with Memory(folder, agent="other") as memory:
         assert ["log/traces/other" in note for note in memory.notes] == [True]
     (problem,) = errors(folder)
-    assert problem.startswith("log/traces/other/raw_traces.jsonl: this log went back: 3 records are missing")
+    assert problem.startswith(
+        "log/traces/other/raw_traces.jsonl: this log is older than before: 3 records are missing"
+    )
 
 
 def test_a_journal_that_went_back_is_told(place: Path) -> None:
@@ -189,7 +191,7 @@ def test_a_journal_that_went_back_is_told(place: Path) -> None:
         memory.remember("I live in Lyon.")
     (folder / "log/journal.jsonl").write_bytes(old)
     with Memory(folder) as memory:
-        assert ["log/journal.jsonl went back" in note for note in memory.notes] == [True]
+        assert ["log/journal.jsonl is older than before" in note for note in memory.notes] == [True]
 
 
 def test_forgetting_and_repair_are_no_loss(place: Path) -> None:

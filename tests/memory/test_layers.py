@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -268,7 +270,7 @@ def test_remember_puts_each_sentence_where_it_belongs(layered: Layered) -> None:
             ("home", "tea"),
             ("home", "The mill closes at six."),
         }
-    with Memory(layered.place / "alone") as alone, pytest.raises(NotFound, match="no home memory"):
+    with Memory(layered.place / "alone") as alone, pytest.raises(NotFound, match="is not under this one"):
         alone.remember("I like tea.", where="home")
 
 
@@ -362,7 +364,7 @@ def test_tools_read_all_layers_and_write_none_of_them(layered: Layered) -> None:
         assert row["layer"] == "home"
         before = bytes_of(layered.home_path)
         refused = call(memory, "memory_write", {"path": "home:USER.md", "content": "- Home: Rome\n"})
-        assert refused.text.startswith("Nothing was done")
+        assert "which tools only read" in refused.text
         assert bytes_of(layered.home_path) == before
 
 
@@ -501,7 +503,59 @@ def test_an_edit_by_hand_at_home_is_noted_and_counts_after_distilling(layered: L
     before = bytes_of(layered.home_path)
     with layered.project() as memory:
         assert said(memory) == [("home", "Home", "Lyon")]
-        assert any("USER.md was changed by hand" in note for note in memory.notes)
+        assert any("Changed by hand: USER.md" in note for note in memory.notes)
         assert bytes_of(layered.home_path) == before
         memory.distill()
         assert said(memory) == [("home", "Home", "Lyon"), ("home", "Likes", "tea")]
+
+
+def _dead_link(home: Path) -> None:
+    home.rename(home.with_name("moved"))
+    home.symlink_to(home.parent / "nowhere")
+
+
+def _plain_file(home: Path) -> None:
+    shutil.rmtree(home)
+    home.write_text("no folder", encoding="utf-8")
+
+
+def _without_log(home: Path) -> None:
+    shutil.rmtree(home / "log")
+
+
+def _without_journal(home: Path) -> None:
+    (home / "log/journal.jsonl").unlink()
+
+
+def _broken_settings(home: Path) -> None:
+    (home / "looseleaf.toml").write_text("this is = no [toml", encoding="utf-8")
+
+
+@pytest.mark.parametrize("harm", [_dead_link, _plain_file, _without_log, _without_journal, _broken_settings])
+def test_a_home_that_cannot_be_read_is_noted_and_no_forget_is_complete_without_it(
+    layered: Layered, harm: Callable[[Path], None]
+) -> None:
+    with layered.home() as home:
+        home.record(user="The mushrooms are in the shed.")
+        home.remember("I collect mushrooms.")
+    harm(layered.home_path)
+    with layered.project() as memory:
+        memory.record(user="The mushrooms are in the shed.")
+        assert said(memory) == []
+        assert memory.recall("Where are the mushrooms?")
+        assert [note for note in memory.notes if str(layered.home_path) in note]
+        for dry_run in (True, False):
+            done = memory.forget(match="mushrooms", dry_run=dry_run)
+            assert not done.is_nothing
+            assert not done.is_complete
+            assert [why for why in done.unwritten if why.startswith("home: ")]
+        assert not memory.forget(match="nothing of the kind").is_complete
+
+
+def test_a_home_that_was_never_made_is_not_missed(layered: Layered) -> None:
+    shutil.rmtree(layered.home_path)
+    with layered.project() as memory:
+        memory.record(user="The mushrooms are in the shed.")
+        assert said(memory) == []
+        assert memory.forget(match="mushrooms").is_complete
+        assert memory.notes == []

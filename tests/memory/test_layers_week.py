@@ -140,23 +140,6 @@ def test_a_project_whose_memory_git_ignores_keeps_what_it_is_told(layered: Layer
         assert [value for _, _, value in said(memory)] == ["My wife is ill."]
 
 
-def test_without_git_to_ask_the_ignore_files_decide(
-    layered: Layered, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from looseleaf.place.tracked import is_tracked
-
-    folder = layered.place / "heron"
-    folder.mkdir()
-    path = layered.project_path("heron")
-    assert not is_tracked(str(path))
-    git(folder, "init", "--quiet")
-    assert is_tracked(str(path))
-    monkeypatch.setenv("PATH", str(layered.place))
-    assert is_tracked(str(path))
-    (folder / ".gitignore").write_text("/.looseleaf/\n", encoding="utf-8")
-    assert not is_tracked(str(path))
-
-
 def test_a_models_line_that_is_private_is_refused_where_git_looks(layered: Layered) -> None:
     from looseleaf.tools.toolset import call
 
@@ -172,3 +155,68 @@ def test_a_models_line_that_is_private_is_refused_where_git_looks(layered: Layer
         assert (
             "Remembered" in call(memory, "remember", {"topic": "tests", "content": "- Runner: pytest"}).text
         )
+
+
+def test_settings_that_git_tracks_name_no_memory_elsewhere_unless_it_is_trusted(layered: Layered) -> None:
+    from looseleaf.pages.folder import init
+
+    acme, heron = layered.project_path("acme"), layered.place / "heron"
+    heron.mkdir()
+    git(heron, "init", "--quiet")
+    near, beside = layered.project_path("heron"), heron / "docs" / "memory"
+    init(str(beside))
+    with Memory(acme) as memory:
+        memory.remember("The supplier is Umbrella.", where="here")
+    with layered.home() as home:
+        home.remember("I live in Lyon.")
+    with Memory(beside) as memory:
+        memory.remember("The mill closes at six.", where="here")
+    text = 'over = ["../../acme/.looseleaf", "../docs/memory", "~/.looseleaf"]\ntrust_over = ["/"]\n'
+    (near / "looseleaf.toml").write_text(text, encoding="utf-8")
+
+    def read() -> tuple[list[str], list[str]]:
+        with Memory(near) as memory:
+            layers = memory.parts.layers
+            found = [layer.name for layer in layers.found] if layers is not None else []
+            assert layers is None or layers.missed == []
+            return found, [note for note in memory.notes if "was left out" in note]
+
+    found, (note,) = read()
+    assert found == ["memory", "home"]
+    assert f'`trust_over = ["{acme.resolve()}"]`' in note
+    # A link in the repository leads no further.
+    (near / "looseleaf.toml").write_text('over = ["../linked"]\n', encoding="utf-8")
+    (heron / "linked").symlink_to(acme)
+    assert read()[0] == []
+    (near / "looseleaf.toml").write_text(text.partition("\n")[0], encoding="utf-8")
+    # The home memory's settings trust a folder, or what is in it. Settings that git ignores are nobody else's.
+    for trusted in ("../../acme", str(acme), "~/../acme"):
+        (layered.home_path / "looseleaf.toml").write_text(f'trust_over = ["{trusted}"]\n', encoding="utf-8")
+        assert read() == (["acme", "memory", "home"], [])
+    (layered.home_path / "looseleaf.toml").unlink()
+    assert len(read()[1]) == 1
+    (heron / ".gitignore").write_text("looseleaf.toml\n", encoding="utf-8")
+    assert read() == (["acme", "memory", "home"], [])
+    git(heron, "add", "--force", ".looseleaf/looseleaf.toml")
+    assert len(read()[1]) == 1
+
+
+def test_what_a_trusted_memory_names_is_asked_about_in_turn(layered: Layered) -> None:
+    from looseleaf.base.policy import Policy
+    from looseleaf.memory.layers import find_layers
+    from looseleaf.pages.folder import init
+
+    team, company, near = (layered.place / name for name in ("team", "company", "near"))
+    for path in (team, company, near):
+        init(str(path))
+    git(team, "init", "--quiet")
+    (team / "looseleaf.toml").write_text('over = ["../company"]\n', encoding="utf-8")
+    (near / "looseleaf.toml").write_text('over = ["../team"]\n', encoding="utf-8")
+    notes: list[str] = []
+    policy = Policy(over=("../team",))
+    assert [each.name for each in find_layers(str(near), policy, notes.append)] == ["team"]
+    assert len(notes) == 1
+    # A program's own policy is nobody else's; one with what the settings say is no program's own.
+    git(near, "init", "--quiet")
+    assert find_layers(str(near), policy, notes.append) == []
+    assert [each.name for each in find_layers(str(near), Policy(over=(str(team),)), notes.append)] == ["team"]

@@ -315,7 +315,7 @@ def test_an_empty_memory_answers_with_nothing_and_says_why(memory: Memory) -> No
     found = memory.recall("violet lantern harbour")
     assert len(found) == 0
     assert found.best == 0.0
-    assert found.why == "Nothing that is remembered has these words. Others may find it."
+    assert found.why == "Nothing that is remembered has these words. Other words may find it."
     assert found.to_dict() == {"hits": [], "best": 0.0, "why": found.why, "tokens": 0}
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import time
 
 from layering import Layered
 from looseleaf import Memory
+from looseleaf.tools.toolset import call
 
 THINGS = ("ferry", "kettle", "violin", "ledger", "orchard", "lantern", "harbour", "compass")
 PLACES = ("Lyon", "Oslo", "Rome", "Ghent", "Porto", "Basel")
@@ -49,3 +51,43 @@ def test_a_question_that_has_no_answer_gets_none_from_layers(layered: Layered) -
         found = near.recall("Who composed the fourth symphony of Brahms?")
         assert not found
         assert found.why
+
+
+def _recall_rows(memory: Memory, question: str) -> list[tuple[str, str, str, str]]:
+    return [(hit.layer, hit.text, hit.status, hit.now) for hit in memory.recall(question)]
+
+
+def test_what_another_layer_knows_better_is_not_given_as_true(layered: Layered) -> None:
+    with layered.project() as near:
+        near.remember("We use pytest. We use ruff. We deploy with Docker.", where="here")
+        near.remember("I live in Rome.", where="here")
+        near.review.correct(near.facts(topic="user")[-1].id or "", "Oslo")
+    time.sleep(0.01)
+    with layered.home() as home:
+        home.remember("I live in Tokyo.")
+    with layered.project() as near:
+        assert [fact.object for fact in near.facts() if fact.relation == "Home"] == ["Tokyo"]
+        rows = _recall_rows(near, "Where do I live?")
+        assert ("home", "Home: Tokyo", "", "") in [(*row[:2], "", "") for row in rows]
+        assert not [row for row in rows if row[1] == "Home: Oslo"]
+        said = [row for row in rows if "Rome" in row[1] and row[2] == "superseded"]
+        assert said
+        assert {row[3] for row in said} == {"Home: Tokyo"}
+        answer = call(near, "recall", {"query": "Where do I live?"})
+        assert "Home: Oslo" not in answer.text
+
+
+def test_talk_below_is_no_longer_so_where_the_nearer_knows_better(layered: Layered) -> None:
+    with layered.home() as home:
+        home.record(user="I live in Tokyo.")
+        home.record(assistant="Noted.")
+        home.distill()
+    time.sleep(0.01)
+    with layered.project() as near:
+        near.remember("I live in Madrid.", where="here")
+        rows = _recall_rows(near, "Tokyo")
+        assert rows
+        assert [row for row in rows if "Tokyo" in row[1] and not row[2].endswith("superseded")] == []
+        assert {row[3] for row in rows if "Tokyo" in row[1]} == {"Home: Madrid"}
+    with layered.home() as home:  # by itself it knows no better
+        assert {row[2] for row in _recall_rows(home, "Tokyo") if "I live" in row[1]} == {""}

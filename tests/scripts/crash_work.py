@@ -31,7 +31,7 @@ import ctypes  # noqa: E402
 from looseleaf.store.documents import Documents  # noqa: E402
 from looseleaf.store.files import FileStore  # noqa: E402
 from looseleaf.store.root import unwritten  # noqa: E402
-from workload import STEPS, TINY, Work, judge, tell_to  # noqa: E402
+from workload import STEPS, TINY, Work, judge, make_folder, tell_to  # noqa: E402
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Record
@@ -119,7 +119,7 @@ def in_a_child(memory: str, told: str, order: dict[str, Any], log: str, errors: 
 def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as place:
         memory, told, log, errors = (os.path.join(place, name) for name in ("m", "told", "log", "errors"))
-        os.mkdir(memory)
+        make_folder(memory)
         status = in_a_child(memory, told, order, log, errors)
         lines = Path(log).read_text(errors="replace").splitlines()
         calls: dict[str, int] = {}
@@ -145,7 +145,7 @@ def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
 def warm_up(folder: str) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as place:
         memory, told = os.path.join(place, "m"), os.path.join(place, "told")
-        os.mkdir(memory)
+        make_folder(memory)
         fd = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         work = Work(lambda: open_store(memory, ""), tell_to(fd))
         for step in STEPS:

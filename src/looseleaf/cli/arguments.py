@@ -118,7 +118,8 @@ def parse(arguments: Sequence[str]) -> CliOptions:
         if not hasattr(options, _attribute(name, known)):
             if known.get("required") or (known.get("nargs") not in ("?", "*") and not name.startswith("-")):
                 return explain(arguments)
-            otherwise = known.get("default", False if "action" in known else None)
+            nothing: object = False if "action" in known else [] if known.get("nargs") == "*" else None
+            otherwise = known.get("default", nothing)
             setattr(options, _attribute(name, known), otherwise)
     if not verb:
         options.run = ALONE

@@ -58,15 +58,18 @@ def sqlite() -> Finding:
 
 
 def selector() -> Finding:
-    """Check the trained selector: the rules distill with it."""
+    """Check the trained data: with it the rules distill, and tell what is private."""
     from looseleaf.distill.selector import heads
+    from looseleaf.language import private_kinds as private
 
-    return Finding("selector", "ok", f"its trained data is complete ({len(heads())} parts)")
+    parts = len(heads()) + len(private.heads())
+    return Finding("selector", "ok", f"its trained data is complete ({parts} parts)")
 
 
 def disk(path: str) -> Finding:
     """Check whether locks hold on the disk of the memory: by what it is, and by trying."""
     from looseleaf.store.disk import LOCK, mount_type, this_disk
+    from looseleaf.store.files import locate_in
 
     here = this_disk()
     root = here.open_root(_existing_folder(path))
@@ -81,7 +84,7 @@ def disk(path: str) -> Finding:
     except OSError:  # pragma: no cover - not Linux
         mounted = ""
         kind = kind or folder.mac_share(_mounts(), os.path.realpath(path))
-    if folder.holds_locks(os.path.join(path, *LOCK.split("/"))) is False:
+    if folder.holds_locks(locate_in(path, LOCK)) is False:
         then = "Move the memory to a local disk: here two programs can write over each other."
         return Finding("disk", "broken", "two processes got the same lock at once", then)
     if kind is not None:

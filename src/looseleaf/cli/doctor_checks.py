@@ -263,11 +263,12 @@ def permissions(path: str) -> Finding:
 
 def lock(path: str) -> Finding:
     """Check whether the lock is free, or held longer than any write takes."""
-    from looseleaf.store.disk import this_disk
+    from looseleaf.store.disk import LOCK, this_disk
+    from looseleaf.store.files import locate_in
 
     here = this_disk()
     try:
-        fd = os.open(os.path.join(path, "log", "lock"), os.O_RDWR | os.O_NOFOLLOW)
+        fd = os.open(locate_in(path, LOCK), os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         return Finding("lock", "ok", "nothing has been written here yet")
     try:
@@ -298,8 +299,9 @@ def _holder(fd: int) -> str:
 def index(path: str, agent: str) -> Finding:
     from looseleaf.index.sqlite import VIEW, DamagedIndex
     from looseleaf.memory import Memory
+    from looseleaf.store.files import locate_in
 
-    file = os.path.join(path, *VIEW.split("/"))
+    file = locate_in(path, VIEW)
     if not os.path.lexists(file):
         return Finding("index", "ok", "not built yet; the first recall builds it")
     size = f"{os.lstat(file).st_size / (1 << 20):,.1f} MB"
@@ -354,11 +356,15 @@ def git(path: str) -> Finding:
     inside = repository_of(path)
     if inside is None:
         return Finding("git", "ok", "the memory is in no repository")
-    shown = [name for name in _PRIVATE if not is_ignored(path, name)]
+    from looseleaf.pages.folder import shares_log
+
+    is_shared = shares_log(path)
+    shown = [name for name in _PRIVATE if not (is_shared and name == "log") and not is_ignored(path, name)]
     if shown:
         then = f"Add to {os.path.join(path, '.gitignore')}: {' '.join(shown)}"
         return Finding("git", "look", f"{inside} would commit {', '.join(shown)}", then)
-    return Finding("git", "ok", "private files are ignored")
+    log = "; log/ is in it, as `init --git-log` says" if is_shared else ""
+    return Finding("git", "ok", f"private files are ignored{log}")
 
 
 def repository_of(path: str) -> str | None:

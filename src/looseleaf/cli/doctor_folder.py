@@ -257,51 +257,42 @@ _CONFLICT = re.compile(
 
 
 def machines(path: str, agent: str) -> Finding:
-    """Check that this machine alone writes to the folder: a lock does not reach another one."""
-    from looseleaf.log.recorder import KEY, machine_name
+    """List the machines that share the memory, and check that no two wrote the same file."""
     from looseleaf.memory import Memory
-    from looseleaf.text.times import day
 
     with Memory(path, agent=agent) as memory:
-        store = memory.parts.context.store
-        key, now = store.get(KEY), time.time()
-        me = machine_name(key.data) if key is not None else ""
-        seen = _seen_machines(path, store.folders("views/agents"))
-    others = {name: ts for name, ts in seen.items() if name != me and ts > now - _LATELY}
+        own = memory.parts.files.machine
+        others = [_describe_machine(memory, name) for name in memory.parts.files.machines()]
+    known = [f"this is {own}", *others] if others else []
     said = []
-    if others and me:
-        which = "another machine" if len(others) == 1 else f"{len(others)} other machines"
-        said.append(f"{which} recorded here, last on {day(max(others.values()))}")
     if (host := _claimed_by(path)) is not None:
         said.append(f"{host} has claimed it (log/writer)")
     if twice := sorted(_conflict_copies(path)):
         more = f" and {len(twice) - 1} more" if len(twice) > 1 else ""
         said.append(f"two machines wrote {twice[0]}{more}")
     if not said:
-        return Finding("machines", "ok", "only this one is known to write here")
-    then = "Let one machine write at a time, or give each its own memory: no lock reaches another machine."
-    return Finding("machines", "look", "; ".join(said), then)
+        return Finding("machines", "ok", "; ".join(known) or "only this one is known to write here")
+    then = "Let one machine write at a time to the same files: no lock reaches another machine."
+    return Finding("machines", "look", "; ".join((*known, *said)), then)
 
 
-def _seen_machines(path: str, agents: Iterable[str]) -> dict[str, float]:
-    """Return when each machine last recorded something, as the recorders noted it."""
-    import json
+def _describe_machine(memory: Memory, name: str) -> str:
+    """Return another machine and the day of the last record of its that is here."""
+    from looseleaf.log.talk_streams import machine_of, talk_elsewhere
+    from looseleaf.store import JOURNAL
+    from looseleaf.store.machines import stream_of
+    from looseleaf.text.times import day
 
-    seen: dict[str, float] = {}
-    for agent in agents:
-        try:
-            with open(os.path.join(path, "views", "agents", agent, "turns.json"), encoding="utf-8") as file:
-                told = json.load(file)["machines"]
-            for name, ts in told.items():
-                seen[str(name)] = max(float(ts), seen.get(str(name), 0.0))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            continue  # a cache, which an older program wrote, or none yet
-    return seen
+    store = memory.parts.context.store
+    streams = (each for each in talk_elsewhere(store) if machine_of(each) == name)
+    ends = (next(store.read_back(each), None) for each in (stream_of(name, JOURNAL), *streams))
+    times = [float(end.record.get("ts") or 0.0) for end in ends if end is not None]
+    return f"{name} wrote last on {day(max(times))}" if times else f"nothing of {name} is here"
 
 
 def _claimed_by(path: str) -> str | None:
     """Return the other host that has claimed a memory on a share."""
-    from looseleaf.store.files import WRITER
+    from looseleaf.store.share import WRITER
 
     try:
         with open(os.path.join(path, *WRITER.split("/")), encoding="utf-8", errors="replace") as file:

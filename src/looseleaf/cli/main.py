@@ -83,6 +83,7 @@ _LAST = ("",)
 _MODULES = {
     "everyday": lambda: __import__("looseleaf.cli.verbs.everyday", fromlist=_LAST),
     "facts": lambda: __import__("looseleaf.cli.verbs.facts", fromlist=_LAST),
+    "git": lambda: __import__("looseleaf.cli.verbs.git", fromlist=_LAST),
     "install": lambda: __import__("looseleaf.cli.verbs.install", fromlist=_LAST),
     "pages": lambda: __import__("looseleaf.cli.verbs.pages", fromlist=_LAST),
     "prompt": lambda: __import__("looseleaf.cli.verbs.prompt", fromlist=_LAST),

@@ -234,15 +234,24 @@ def decode(data: bytes, what: str, done: str = "recorded") -> str:
         ) from error
 
 
+def page_name(memory: Memory, given: str, path: str) -> str:
+    """Return a page's path as a person names it here: with its layer."""
+    layer, _ = memory.parts.split_place(given)
+    return f"{layer.name}:{path}" if layer is not None else path
+
+
 def no_page(memory: Memory, path: str, then: str | None = None) -> NotFound:
-    edits = list(memory.history.edits(path))
+    """Say that there is no such page; `home:USER.md` is one of the memory under this one."""
+    parts, place = memory.parts.at_place(path)
+    layer = path.removesuffix(place)
+    edits = list(parts.pages.log(place))
     if edits:
         first, last = when(edits[-1].ts), when(edits[0].ts)
         what = f"{path} did not exist as of {then}" if then else f"{path} no longer exists"
         return NotFound(
             f"Nothing was shown: {what}; its edits are from {first} to {last}. `looseleaf log {path}` shows them."
         )
-    pages = memory.pages.list()
+    pages = [f"{layer}{each}" for each in parts.pages.paths()]
     more = f" and {len(pages) - _LISTED} more" if len(pages) > _LISTED else ""
     known = ", ".join(pages[:_LISTED])
     next_step = f"There are: {known}{more}." if pages else "There is none yet: write one with any editor."
@@ -629,6 +638,9 @@ def choose_fact(
     """
     from looseleaf.facts.identity import is_exact
 
+    layer, place = memory.parts.split_place(words)
+    if layer is not None and is_exact(place):
+        return memory.fact(words)
     found = named_facts(memory, words, first)
     if not found and is_exact(words):
         return memory.fact(words)
@@ -638,6 +650,11 @@ def choose_fact(
             "`page.md:line`, its relation, or words of it."
         )
     return found[0] if len(found) == 1 else _choose(found, options, words, done)
+
+
+def name_of(fact: Fact) -> str:
+    """Return the name of a fact for commands, with its layer: `home:f_1a2b3c4d5e6f`."""
+    return f"{fact.layer}:{fact.id}" if fact.layer else fact.id or ""
 
 
 def named_facts(memory: Memory, words: str, first: Sequence[str] = ()) -> list[Fact]:

@@ -54,13 +54,17 @@ _LAST = _number("N", f"at most this many ({LAST})", default=LAST)
 _MODEL = _value("NAME", "for the context window of this model (else the one in the settings)")
 _AS_OF = _value("DATE", "as it was on a day, or at a time")
 _PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
+_HERE = _switch("even what is private, in a folder that git tracks")
 _FACT = _value("FACT", "its relation, words of it, its id, or `page.md:line`")
 
 VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "init": (
         "pages.init",
         "make a folder a memory",
-        {"path": _optional("the folder (else --memory, else ./.looseleaf)")},
+        {
+            "path": _optional("the folder (else --memory, else ./.looseleaf)"),
+            "--git-log": _switch("let git have the log too: the history, with everything that was said"),
+        },
         "init notes",
     ),
     "remember": (
@@ -273,6 +277,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--claude": _switch("for Claude Code"),
             "--codex": _switch("for Codex"),
             "--gemini": _switch("for Gemini CLI"),
+            "--git": _switch("for git, in this repository: it then merges pages by their facts"),
             "--user": _switch("in your own settings, not those of this project"),
             "--yes": _switch("write the settings without asking"),
             "--distill-with": _value(
@@ -282,6 +287,17 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             ),
         },
         "hook install --claude\nhook install --claude --distill-with claude-code",
+    ),
+    "merge-file": (
+        "git.merge_file",
+        "run by git: merge two versions of a page or of state.json into the first of them",
+        {
+            "base": {"help": "a file with the version before both (%%O)"},
+            "current": {"help": "a file with one version; it becomes the merged one (%%A)"},
+            "other": {"help": "a file with the other version (%%B)"},
+            "path": {"help": "the page that they are versions of (%%P)"},
+        },
+        "merge-file base.md ours.md theirs.md facts/garden.md",
     ),
     "distill": (
         "views.distill",
@@ -321,7 +337,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "correct": (
         "facts.correct",
         "correct a fact; the old value stays in the history",
-        {"fact": _FACT, "text": _value("TEXT", "the value, or `Relation: value`")},
+        {"fact": _FACT, "text": _value("TEXT", "the value, or `Relation: value`"), "--here": _HERE},
         'correct Home "Lyon"',
     ),
     "review": ("review.review", "go through what waits for your yes, one by one", {}, "review"),
@@ -347,7 +363,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "approve": (
         "facts.approve",
         "approve a fact: one that waits in review goes to its page",
-        {"fact": _FACT},
+        {"fact": _FACT, "--home": _switch("keep one that waits in the home memory, not here")},
         "approve f_1f2e3d4c",
     ),
     "vouch": (
@@ -436,6 +452,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "what": _optional("goal, now or conventions.NAME; add or done; the title or text"),
             "value": _optional("the value (empty: remove it), the task's title or id"),
             "--why": _value("TEXT", "why it was decided"),
+            "--here": _HERE,
             "--toon": _switch("show it as a prompt carries it"),
         },
         'state task add "Write the importer"',
@@ -457,6 +474,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--as": {"metavar": "FORMAT", "dest": "format", "help": "its format (else detected)"},
             "--dry-run": _switch("only report what would be imported"),
             "--mine": _switch("I vouch for it: my words in it count as mine, pages become pages"),
+            "--here": _HERE,
         },
         "import chatgpt-export.zip --dry-run",
     ),
@@ -474,6 +492,31 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "export facts.jsonl --as facts",
     ),
+    "merge": (
+        "transfer.merge",
+        "merge another copy of this memory into it: what either has learned is kept",
+        {
+            "path": {
+                "help": "the folder of the other copy, or an export of all of it (.tar.gz); it is not changed"
+            },
+            "--dry-run": _switch("only show the facts that would be added, replaced and contested"),
+        },
+        "merge /media/stick/notes --dry-run",
+    ),
+    "sync": (
+        "transfer.sync",
+        "make this memory and a copy elsewhere equal, in both directions",
+        {
+            "path": _optional(
+                "a folder, a git remote, or an rsync target: host:path, or rsync:PATH (else `sync` in the settings)",
+                metavar="WHERE",
+            ),
+            "--branch": _value("NAME", "the branch of a git remote (main)", default="main"),
+            "--new-branch": _switch("the branch may be made, though the remote has others"),
+            "--dry-run": _switch("only show what would come and go"),
+        },
+        "sync /media/stick/notes\nsync git@example.org:me/notes.git",
+    ),
     "forget": (
         "review.forget",
         "remove something from everywhere, its history too, and prove that it is gone",
@@ -489,6 +532,9 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--session": _value("ID", "everything said in a session"),
             "--origin": _value("ORIGIN", "everything from there: tool, import, import:chatgpt, document"),
             "--match": _value("TEXT", "every sentence and line with these words"),
+            "--in-place-of": _value(
+                "MACHINE", "what was forgotten, in the log of a machine that will never come back"
+            ),
             "--dry-run": _switch("only show what would go"),
             "--yes": _switch("without asking"),
         },
@@ -554,6 +600,8 @@ class CliOptions:
     turn: str | None
     model: str | None
     dry_run: bool
+    branch: str
+    new_branch: bool
     entry: str | None
     topic: str | None
     mine: bool
@@ -601,6 +649,11 @@ class CliOptions:
     claude: bool
     codex: bool
     gemini: bool
+    git: bool
+    git_log: bool
+    base: str
+    current: str
+    other: str
     user: bool
     agents: list[str] | None
     project: bool
@@ -613,6 +666,7 @@ class CliOptions:
     format: str | None
     origin: str | None
     match: str | None
+    in_place_of: str | None
     plain: bool
     shell: str | None
     names: str | None

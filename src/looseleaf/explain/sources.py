@@ -14,11 +14,10 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import page_path
 from looseleaf.facts.page_lines import shard_of
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, edit_of
-from looseleaf.log.recorder import stream_of
+from looseleaf.log.talk_streams import journals, talk_streams
 from looseleaf.log.turns import trace_text
 from looseleaf.pages.grammar import parse
-from looseleaf.place.notebook import TRACES, FactSource
-from looseleaf.store import JOURNAL
+from looseleaf.place.notebook import FactSource
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, is_blank
 
@@ -258,8 +257,8 @@ class SourcePlaces:
         self._traces = names - self._edits
 
     def edit(self, name: str) -> Edit | None:
-        place = self._edit_places.get(name)
-        return edit_of(self._read(JOURNAL, place)) if place is not None else None
+        found = self._edit_places.get(name)
+        return edit_of(self._read(*found)) if found is not None else None
 
     def trace(self, name: str) -> Trace | None:
         found = self._trace_places.get(name)
@@ -270,17 +269,21 @@ class SourcePlaces:
         return line.record if line is not None and line.position == place else {}
 
     @cached_property
-    def _edit_places(self) -> dict[str, Position]:
-        lines = self._context.store.read(JOURNAL) if self._edits else ()
-        named = ((f"{line.record.get('path')}@{line.record.get('id')}", line.position) for line in lines)
-        return {name: place for name, place in named if name in self._edits}
+    def _edit_places(self) -> dict[str, tuple[str, Position]]:
+        found: dict[str, tuple[str, Position]] = {}
+        store = self._context.store
+        for stream in journals(store) if self._edits else ():
+            for line in store.read(stream):
+                name = f"{line.record.get('path')}@{line.record.get('id')}"
+                if name in self._edits:
+                    found[name] = stream, line.position
+        return found
 
     @cached_property
     def _trace_places(self) -> dict[str, tuple[str, Position]]:
         found: dict[str, tuple[str, Position]] = {}
         store = self._context.store
-        agents = dict.fromkeys((self._context.agent, *store.folders(TRACES)))
-        for stream in map(stream_of, agents if self._traces else ()):
+        for stream in talk_streams(store, self._context.agent) if self._traces else ():
             for line in store.read(stream):
                 name = line.record.get("id")
                 if name in self._traces and found.get(name, (stream,))[0] == stream:

@@ -289,7 +289,7 @@ class Trail:
         if isinstance(came, dict):
             way = " ".join(str(came[name]) for name in ("entry", "trace") if came.get(name))
             told += f" (said in {came.get('memory')}{f': {way}' if way else ''})"
-        return Step("entry", f"log/entries/{entry.reference}", f"{made}: {told}"), entry
+        return Step("entry", entry.folder, f"{made}: {told}"), entry
 
     def entry(self, name: str) -> Iterator[Step]:
         """Follow an entry to its traces that have the words, or that it names for a sentence that has them."""

@@ -261,6 +261,9 @@ class _PromptSearch:
         names = [path for path in hit.item.of if path.casefold() in strip_bullet(hit.line)]
         # If all names stand on one line, take the one with the words.
         for path in sorted(names, key=lambda name: (not self._needle.is_in(name), -len(name)))[:1]:
+            if ":" in path:  # a page of a layer: its name alone is shown
+                yield Step("page", path, "it is listed to be read")
+                continue
             page = self._parts.pages.page(path)
             number, line = self._trail.line_of(page.text, page.summary or "")
             where = f"{path}:{number}" if number else path

@@ -12,8 +12,8 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import REVIEW, STATE, TOP_PAGES
 from looseleaf.explain.trail import Needle, Step, Trail, deepen, words_of
 from looseleaf.log.recorder import stream_of
+from looseleaf.log.talk_streams import agent_of, machine_of, own_talk, talk_elsewhere
 from looseleaf.log.turns import trace_text, traces_back, turn_number
-from looseleaf.place.notebook import TRACES
 from looseleaf.text.diff import split_lines
 
 TYPE_CHECKING = False
@@ -171,15 +171,24 @@ class Absent:
             yield (*why, *deepen([self._trail.trace(trace)]))
 
     def _explain_other_agents(self) -> Iterator[Steps]:
-        """Yield talk with other agents, or imported: recall finds it, and no prompt of this agent shows it."""
-        own = self._parts.context.agent
-        for agent in sorted(self._parts.context.store.folders(TRACES)):
-            if agent == own:
-                continue
+        """Yield talk with other agents, or on other machines, or imported: recall finds it, and no prompt of this agent
+        here shows it."""
+        own, store = self._parts.context.agent, self._parts.context.store
+        steps: list[tuple[str, Step]] = []
+        for stream in sorted(own_talk(store)):
+            agent = agent_of(stream)
             told = f"it was recorded for the agent {agent}, and a prompt for {own} shows what was said with {own}"
-            for trace in traces_back(self._parts.context.store, stream_of(agent)):
+            steps += [(stream, Step("another_agent", agent, told))] if agent != own else []
+        for stream in talk_elsewhere(store):
+            machine = machine_of(stream)
+            told = (
+                f"it was recorded on {machine}, and a prompt shows the talk on the machine that it is made on"
+            )
+            steps.append((stream, Step("another_machine", machine, told)))
+        for stream, step in steps:
+            for trace in traces_back(store, stream):
                 if self._needle.is_in(trace_text(trace)):
-                    yield (Step("another_agent", agent, told), *deepen([self._trail.trace(trace)]))
+                    yield (step, *deepen([self._trail.trace(trace)]))
 
     def _explain_compacted(self, trace: Trace) -> Iterator[Step]:
         for name in self._trail.compactions():

@@ -55,8 +55,8 @@ CREATE VIRTUAL TABLE spelling USING fts5 (term, content = '', tokenize = 'trigra
 """.split(";")
 )
 
-_LOGS = "traces/"
-"""Sources whose items are traces begin so."""
+_LOGS = "traces"
+"""Sources whose items are traces begin so, if need be after `on/<machine>/`."""
 
 BY_HASH = "CREATE INDEX item_hash ON item (hash)"
 """Created at first use: only a search by meaning needs it."""
@@ -424,7 +424,7 @@ class SqliteIndex(SqliteFile):
     def _remove_items(self, source: int, name: str) -> None:
         """Remove a source's items: FTS5 needs the terms again that it was given."""
         # A log of traces that was rewritten as a whole is searched for in all items; anything else has an index.
-        but = "" if name.startswith(_LOGS) else " AND kind <> 'trace'"
+        but = "" if _is_log(name) else " AND kind <> 'trace'"
         rows = self._query(f"SELECT id, terms, kind, role FROM item WHERE source = ?{but}", (source,))
         gone = [row[:2] for row in rows]
         self._run_all("INSERT INTO text (text, rowid, terms) VALUES ('delete', ?, ?)", gone)
@@ -588,6 +588,12 @@ def _thin_out(rows: Iterable[tuple[Any, ...]]) -> list[Doc]:
     return kept
 
 
+def _is_log(source: str) -> bool:
+    """True if the items of a source are traces."""
+    parts = source.split("/", 3)
+    return _LOGS in (parts[:1] if parts[0] != "on" else parts[2:3])
+
+
 def _quote(term: str) -> str:
     return f'"{term}"'
 
@@ -617,12 +623,15 @@ def choose_words(terms: Mapping[str, int], size: int) -> str:
 def _filter_of(only: Only) -> tuple[str, list[Any]]:
     """Return the filter as a part of an SQL query, and its values."""
     by_time = "(kind = 'fact' OR ts <= ?)" if only.past else "ts <= ?"
-    by_agent = "(kind <> 'trace' OR source = (SELECT id FROM source WHERE name = ?))"
+    by_agent = (
+        "(kind <> 'trace' OR source IN (SELECT id FROM source WHERE name = ? "
+        "OR (name > 'on/' AND name < 'on0' AND substr(name, -length(?)) = ?)))"
+    )
     by_source = f"source NOT IN (SELECT id FROM source WHERE name IN ({_marks(only.hidden)}))"
     parts: tuple[tuple[object, str, Sequence[Any]], ...] = (
         (only.kinds, f"kind IN ({_marks(only.kinds)})", only.kinds),
         (only.topic, "topic = ?", (only.topic,)),
-        (only.agent, by_agent, (f"traces/{only.agent}",)),
+        (only.agent, by_agent, (f"traces/{only.agent}", *2 * (f"/traces/{only.agent}",))),
         (only.since is not None, "ts >= ?", (only.since,)),
         (only.until is not None, by_time, (only.until,)),
         (not only.past, "status IN ('', 'current')", ()),

@@ -24,6 +24,9 @@ from looseleaf.log.journal import (
 )
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import Mark
+from looseleaf.log.two_heads import find_heads
+from looseleaf.memory.forget_again import check_forgets, forget_again
+from looseleaf.memory.part_heads import TWO_HEADS, part_heads
 from looseleaf.pages.folder import SETTINGS
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.held import Held, copies_among, leftover_of, sure_original, vanished_together, why_held
@@ -34,6 +37,8 @@ from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL, TOMBSTONES, records
 from looseleaf.store.check_repair import ENTRY_FILES, MISSING_FILE
 from looseleaf.store.losses import ACCEPTED, AS_IT_IS, TO_DO, acceptance, lost_place, problem_of
+from looseleaf.store.machines import as_own, log_of, log_with
+from looseleaf.store.machines import stream_of as stream_on
 from looseleaf.store.streams import stream_files
 
 TYPE_CHECKING = False
@@ -51,11 +56,19 @@ _JOURNAL_FILE = "log/journal.jsonl"
 
 
 def check(parts: Parts) -> Iterator[Problem]:
+    """Yield what is wrong, each by the path as it lies in the folder."""
+    for problem in _check(parts):
+        yield Problem(parts.files.place(problem.path), problem.line, problem.message, problem.severity)
+
+
+def _check(parts: Parts) -> Iterator[Problem]:
     store = parts.context.store
     damaged: set[str] = set()
     accepted = _accepted_entries(store)
+    lost_on = {log_of(name): _accepted_entries(store, stream_on(name, JOURNAL)) for name in store.machines()}
     for problem in store.check():
-        if not _is_older_entry(store, problem) and not _is_accepted(problem, accepted):
+        known = lost_on.get(log_with(problem.path), accepted)
+        if not _is_older_entry(store, problem) and not _is_accepted(problem, known):
             damaged |= {problem.path} if problem.severity == "error" else set()
             yield problem
     for line in store.read(JOURNAL):
@@ -65,6 +78,7 @@ def check(parts: Parts) -> Iterator[Problem]:
             return  # the journal cannot be understood, so nothing can be compared with it
     yield from _check_chains(store)
     yield from _check_marks(store)
+    yield from check_forgets(parts)
     for reference in _missing_entries(store, accepted):
         yield Problem(
             f"{FOLDER}/{reference}", None, f"this entry is gone; the journal names it. {_TO_DO_ENTRY}"
@@ -79,14 +93,14 @@ def check(parts: Parts) -> Iterator[Problem]:
     from looseleaf.index.sqlite import VIEW
     from looseleaf.recall.index_sync import faults
 
-    for fault in faults(parts.context.path):
+    for fault in faults(store):
         then = "`looseleaf build --full` rebuilds it, and touches nothing else"
         yield Problem(VIEW, None, f"the index is damaged: {fault}. {then}", "note")
 
 
 def _is_older_entry(store: Store, problem: Problem) -> bool:
     """True if the problem is only an entry of an older format, which is readable."""
-    folder, _, file = problem.path.rpartition("/")
+    folder, _, file = as_own(problem.path).rpartition("/")
     if not folder.startswith(f"{FOLDER}/") or file not in ("meta.json", "summary.json"):
         return False
     try:
@@ -105,6 +119,9 @@ def _check_chains(store: Store) -> Iterator[Problem]:
     heads: dict[str, str | None] = {}
     lost = 0
     explained: dict[str, int] = {}
+    if len(find_heads(line.record for line in store.read(JOURNAL))) > 1:
+        yield Problem(_JOURNAL_FILE, None, f"{TWO_HEADS}; `looseleaf repair` parts them, and takes in both")
+        return
     for line in store.read(JOURNAL):
         lost += line.record.get("kind") == "lost"
         edit = edit_of(line.record)
@@ -174,16 +191,16 @@ def _missing_entries(store: Store, accepted: set[str]) -> list[str]:
     return [reference for reference in named if reference not in there and reference not in accepted]
 
 
-def _accepted_entries(store: Store) -> set[str]:
+def _accepted_entries(store: Store, journal: str = JOURNAL) -> set[str]:
     """Return the entries whose loss, whole or in part, a person accepted."""
-    records = (line.record for line in store.read(JOURNAL) if line.record.get("kind") == ACCEPTED)
+    records = (line.record for line in store.read(journal) if line.record.get("kind") == ACCEPTED)
     lists = (record.get("entries") for record in records)
     return {str(each) for some in lists if isinstance(some, list) for each in some}
 
 
 def _is_accepted(problem: Problem, accepted: set[str]) -> bool:
     """True if the problem is a missing file of an entry, and a person accepted its loss."""
-    reference = problem.path.removeprefix(f"{FOLDER}/").rpartition("/")[0]
+    reference = as_own(problem.path).removeprefix(f"{FOLDER}/").rpartition("/")[0]
     return problem.message.startswith(MISSING_FILE) and reference in accepted
 
 
@@ -313,6 +330,10 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
             other = twins.setdefault(fold_name(name), name)
             if other != name:
                 yield Problem(path, None, f"some systems take this name for {other}")
+    for path in sorted(kept.taken):
+        if path.endswith(".md"):
+            message = "another machine's page of this name waits: a file is here whose name some systems take for it"
+            yield Problem(path, None, f"{message}. Rename one of them, on the machine that has it")
     known = [path for path, head in sorted(heads.pages.items()) if head.sha256 is not None]
     gone = [path for path in known if path not in found and path_fault(path) is None]
     held = gone if vanished_together(len(gone), len(known)) else heads.gone
@@ -475,7 +496,11 @@ def repair(parts: Parts) -> list[str]:
     parts.pages.absorb()  # while it can still be told whose the changes are
     done = store.repair()
     with store.lock():
+        parted = part_heads(parts)
         done += _accept_places(store) + _repair_entries(parts) + _accept_key(parts)
     parts.pages.absorb.read_again()
+    done += forget_again(parts)
+    if parted:
+        parts.pages.absorb()  # takes in the others
     parts.notes[:] = [note for note in parts.notes if not note.endswith(TO_DO)]  # it is accepted now
-    return done
+    return parted + done

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from looseleaf.explain.why import Explanation
     from looseleaf.explain.writes import Written
     from looseleaf.log.entries import Entry
+    from looseleaf.memory.parts import Parts
     from looseleaf.models.model_table import Budget
     from looseleaf.pages.held import Held
     from looseleaf.pages.pages import Page
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from looseleaf.prompt.manifest import Prompt
     from looseleaf.prompt.rendered_snapshot import Snapshot
     from looseleaf.recall.open_hit import Bundle
-    from looseleaf.views.build import Built
+    from looseleaf.views.build import Built, Topics
     from looseleaf.views.page_index import IndexLine
     from looseleaf.window.compaction_plan import Loss
     from looseleaf.window.window import Window
@@ -62,9 +63,16 @@ class PageVerbs(Verbs):
         return self._parts.pages.paths()
 
     def index(self) -> List[IndexLine]:
-        """Return a line for each page of `facts/` and `episodes/`, as a prompt lists them."""
-        self._parts.notebook.catch_up()
-        return self._parts.page_index.lines()
+        """Return a line for each page of `facts/` and `episodes/`, as a prompt lists them; then those of the memories
+        under this one, as `home:facts/user.md`."""
+
+        def read(parts: Parts) -> List[IndexLine]:
+            parts.notebook.catch_up()
+            return parts.page_index.lines()
+
+        own = read(self._parts)
+        farther = ((layer, line) for layer, lines in self._parts.farther(read) for line in lines)
+        return own + [line.but(path=f"{layer}:{line.path}") for layer, line in farther]
 
     def edit(
         self,
@@ -80,6 +88,7 @@ class PageVerbs(Verbs):
         `author`: `person`, `program` or `agent:<name>`; this memory's agent by default. With `base` (the `sha256` that
         was read; None: there was no page), a page that changed since is left alone: `Stale`.
         """
+        self._parts.refuse_farther(path)
         return self._parts.pages.edit(path, change, base=base, reason=reason, author=author)
 
     def propose(
@@ -95,11 +104,7 @@ class PageVerbs(Verbs):
         """Change a page (None: remove it) as a model may: on the top pages only the user's words; the rest waits in
         review. With a `summary`, the same edit sets the summary line. `whole`: leave the page alone unless all of the
         change is allowed."""
-        layer, _ = self._parts.split_place(path)
-        if layer is not None:
-            raise Refused(
-                f"{path} was not changed: it is of the layer {layer.name}, which is only read from here."
-            )
+        self._parts.refuse_farther(path)
         return self._parts.guard.propose(path, change, base=base, reason=reason, summary=summary, whole=whole)
 
     def patch(
@@ -112,10 +117,12 @@ class PageVerbs(Verbs):
         author: str | None = None,
     ) -> Receipt:
         """Replace texts one after another, each found exactly once in the page by then; all or none."""
+        self._parts.refuse_farther(path)
         return self._parts.pages.patch(path, patches, base=base, reason=reason, author=author)
 
     def delete(self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None) -> Receipt:
         """Remove a page. Its history stays, and `undo` brings it back."""
+        self._parts.refuse_farther(path, "removed")
         return self._parts.pages.delete(path, base=base, reason=reason, author=author)
 
     def absorb(self) -> List[Edit]:
@@ -127,17 +134,23 @@ class HistoryVerbs(Verbs):
     """Page and fact history."""
 
     def edits(self, path: str | None = None) -> Iterator[Edit]:
-        """Yield the edits of a page, or of all, newest first."""
-        return self._parts.pages.log(path)
+        """Yield the edits of a page, or of all, newest first. Those of `home:USER.md` have that path."""
+        layer, place = self._parts.split_place(path) if path is not None else (None, path)
+        if layer is None:
+            return self._parts.pages.log(path)
+        found = self._parts.of_layer(layer.name).pages.log(place)
+        return (edit.but(path=f"{layer.name}:{edit.path}") for edit in found)
 
     def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]:
         """Return a page before and after one of its edits."""
         check_type("edit", edit, Edit, "an edit, as `history.edits` yields them")
-        return self._parts.pages.versions(edit)
+        parts, path = self._parts.at_place(edit.path)
+        return parts.pages.versions(edit.but(path=path))
 
     def page_at(self, path: str, when: str | float) -> Page:
         """Return a page as it was at a time: an ISO date or date and time (its last moment), or epoch seconds."""
-        return self._parts.pages.page_as_of(path, when)
+        parts, place = self._parts.at_place(path)
+        return parts.pages.page_as_of(place, when)
 
     def fact(self, name: str) -> list[Fact]:
         """Return every value that the fact's slot ever had, oldest first."""
@@ -152,9 +165,17 @@ class HistoryVerbs(Verbs):
         parts = self._parts
         if path is None:
             self._refuse_undo_of_forget()
+            self._refuse_undo_at_home()
             word = parts.corrections.undo(author or f"agent:{parts.context.agent}") or parts.tidy.undo(author)
             if word is not None:
                 return word
+        else:
+            layer, place = parts.split_place(path)
+            if layer is not None:
+                raise Refused(
+                    f"Nothing was undone: {path} is of the layer {layer.name}, where everything said anywhere comes "
+                    f"together. `{layer.command} undo {place}` undoes its last edit there."
+                )
         return parts.pages.undo(path, author=author)
 
     def _refuse_undo_of_forget(self) -> None:
@@ -165,18 +186,43 @@ class HistoryVerbs(Verbs):
         forgotten = Tombstones(store).last
         if forgotten is None:
             return
-        self._parts.pages.absorb()
-        done = (
-            float(line.record.get("ts") or 0.0)
-            for line in store.read_back(JOURNAL)
-            if line.record.get("kind") in ("edit", "fact", "placed")
-        )
-        if next(done, 0.0) > forgotten:
+        if self._last_change() > forgotten:
             return
         raise Refused(
             "Nothing was undone: the last change was a forget, which cannot be undone. `looseleaf log` shows the edits "
             "before it; `looseleaf undo PAGE` undoes the last edit of a page."
         )
+
+    def _refuse_undo_at_home(self) -> None:
+        """Refuse if the last words remembered here went to the home memory: "undo" would undo something else."""
+        layers = self._parts.layers
+        if layers is None or layers.home is None:
+            return
+        from looseleaf.place.remember_where import find_last_sent
+
+        memory, since = self._parts.context.path, self._last_change()
+        found = dict(layers.each(lambda far: find_last_sent(far.context.store, memory, since)))
+        is_sent, is_last = found.get(layers.home.name, (False, False))
+        if not is_sent:
+            return
+        there = "looseleaf --memory ~/.looseleaf"
+        how = f"`{there} undo` undoes it there"
+        if not is_last:
+            how = f"More was changed there since: `{there} log` shows it, `{there} undo PAGE` undoes a page's last edit"
+        raise Refused(
+            f"Nothing was undone: what was last remembered here went to the home memory. {how}. In this memory, "
+            "`looseleaf undo PAGE` undoes the last edit of a page."
+        )
+
+    def _last_change(self) -> float:
+        """Return when this memory was last changed; 0.0 if never."""
+        self._parts.pages.absorb()
+        done = (
+            float(line.record.get("ts") or 0.0)
+            for line in self._parts.context.store.read_back(JOURNAL)
+            if line.record.get("kind") in ("edit", "fact", "placed")
+        )
+        return next(done, 0.0)
 
     def restore(self) -> list[str]:
         """Restore pages missing from the folder from the journal, byte for byte; return their paths. Call it first: any
@@ -225,7 +271,7 @@ class TalkVerbs(Verbs):
         return self._parts.conversation.turn(turn_id)
 
     def sessions(self, last: int = 20) -> list[Session]:
-        """Return the last sessions to begin, oldest first."""
+        """Return the last sessions to begin, oldest first, on all machines."""
         return self._parts.conversation.sessions(last)
 
     def tail(self, turns: int | None = None, exclude: str | None = None) -> list[Trace]:
@@ -250,9 +296,12 @@ class TalkVerbs(Verbs):
         return self._parts.conversation.entry(name)
 
     def agents(self) -> list[str]:
-        """Return the names of all agents with recorded talk."""
-        streams = (stream.partition("/") for stream in self._parts.context.store.streams())
-        return sorted(name for kind, _, name in streams if kind == "traces")
+        """Return the names of all agents with recorded talk, on any machine."""
+        from looseleaf.log.talk_streams import TRACES, agent_of, talk_elsewhere
+
+        store = self._parts.context.store
+        own = (stream for stream in store.streams() if stream.startswith(TRACES))
+        return sorted({agent_of(stream) for stream in (*own, *talk_elsewhere(store))})
 
 
 class WindowVerbs(Verbs):
@@ -326,15 +375,29 @@ class ReviewVerbs(Verbs):
         return self._parts.notebook.facts(status="pending")
 
     def ask(self, fact: Fact, why: str) -> ReviewResult:
-        """Put a proposal into review; return the outcome: added, waiting already, rejected before, or full."""
+        """Put a proposal into review; return the outcome: added, waiting already, rejected before, or full. With a
+        `layer`, it waits in that memory."""
         check_type("fact", fact, Fact, "a fact")
         check_type("why", why, str, "text")
-        self._parts.notebook.catch_up()
-        return self._parts.placer.ask([(fact, why)], why)
+        parts = self._parts.to_change(fact.layer)
+        parts.notebook.catch_up()
+        return parts.placer.ask([(fact.but(layer=None), why)], why)
 
-    def approve(self, name: str) -> Fact:
-        """Say yes to a fact: it leaves review for its page."""
+    def approve(self, name: str, *, where: str | None = None) -> Fact:
+        """Say yes to a fact: it leaves review for its page; with `where="home"`, for the home memory."""
+        if where == "home":
+            from looseleaf.place.remember_where import approve_at_home
+
+            return approve_at_home(self._parts, name)
         return self._of_fact(lambda parts, fact: parts.corrections.approve(fact), name)
+
+    def private_kinds(self, fact: Fact) -> str:
+        """Return the private kinds of a fact that waits, if git would show the page where a yes puts it; else ""."""
+        if fact.layer is not None or fact.status != "pending":
+            return ""
+        from looseleaf.text.lines import worded
+
+        return self._parts.kept_out(fact.topic, [worded(fact.relation, fact.object)])
 
     def reject(self, name: str) -> Fact:
         """Say no to a fact: it goes, and does not come back by itself."""
@@ -349,10 +412,10 @@ class ReviewVerbs(Verbs):
         """Say that such lines, by their ids or places, are a person's own. Only a person may."""
         return self._parts.corrections.vouch(names)
 
-    def correct(self, name: str, text: str) -> Fact:
-        """Say what is right: `Paris`, or `Home: Paris`."""
+    def correct(self, name: str, text: str, *, here: bool = False) -> Fact:
+        """Say what is right: `Paris`, or `Home: Paris`. `here`: even what is private, where git tracks the folder."""
         clean = self._parts.redact(text)
-        return self._of_fact(lambda parts, fact: parts.corrections.correct(fact, clean), name)
+        return self._of_fact(lambda parts, fact: parts.corrections.correct(fact, clean, here=here), name)
 
     def score(self, name: str, score: float) -> Fact:
         """Say how much a fact matters, from 0 to 10 (`user_fact_score`): it outranks every rule."""
@@ -411,7 +474,7 @@ class ExplainVerbs(Verbs):
         """Return the lines of a page as it is now: who wrote each, when, by which edit, and its level."""
         from looseleaf.explain.sources import who
 
-        return who(self._parts, path)
+        return who(*self._parts.at_place(path))
 
     def sources(self, fact: Fact | str) -> list[FactSource]:
         """Return the words that a fact, or the one of an id, rests on, from the log."""
@@ -456,22 +519,39 @@ class ViewVerbs(Verbs):
     """Topics, all of them together, snapshots, the index."""
 
     def topics(self) -> list[str]:
-        """Return the names of all topics."""
-        self._parts.notebook.catch_up()
-        return self._parts.known.names
+        """Return the names of all topics, also of those in memories under this one."""
+        return sorted({name for _, topics in self._all_topics() for name in topics.names})
+
+    def _all_topics(self) -> List[tuple[str, Topics]]:
+        def read(parts: Parts) -> Topics:
+            parts.notebook.catch_up()
+            return parts.topics
+
+        return [("", read(self._parts)), *self._parts.farther(read)]
 
     def topic(self, name: str, *, as_of: str | float | None = None) -> dict[str, Any]:
-        """Return the memory of one topic (`topic_memory.v1`), now or at a time."""
-        self._parts.notebook.catch_up()
-        topics = self._parts.topics
-        if name not in topics.names:
-            raise NotFound(f"There is no topic {name!r}. There are: {', '.join(topics.names)}.")
-        return topics.topic(name, parse_time(as_of))
+        """Return the memory of one topic (`topic_memory.v1`), now or at a time: of all layers together; of `home:user`,
+        as that layer has it."""
+        layer, bare = self._parts.split_topic(name)
+        found = self._all_topics()
+        if layer is not None:
+            found = [("", topics) for at, topics in found if at == layer.name]
+        names = sorted({each for _, topics in found for each in topics.names})
+        if bare not in names:
+            there = f"There are: {', '.join(names)}." if names else "There are none yet."
+            raise NotFound(f"There is no topic {name!r}. {there}")
+        from looseleaf.views.build import build_topic
+
+        return build_topic([each for each in found if bare in each[1].names], bare, parse_time(as_of))[0]
 
     def overview(self, *, as_of: str | float | None = None) -> dict[str, Any]:
-        """Return active topics and the essentials (`global_memory.v1`), now or at a time."""
-        self._parts.notebook.catch_up()
-        return self._parts.topics.whole(parse_time(as_of))
+        """Return active topics and the essentials (`global_memory.v1`), now or at a time, of all layers together."""
+        found = self._all_topics()
+        if len(found) == 1:
+            return self._parts.topics.whole(parse_time(as_of))
+        from looseleaf.views.build import build_whole
+
+        return build_whole(found, parse_time(as_of))
 
     def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
         """Update the views: topics, the overview, what the agent's compactions kept. `full`: rebuild all, also from

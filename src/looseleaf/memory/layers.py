@@ -2,23 +2,35 @@
 
 The *nearer* memory is the one that is opened; *farther* ones are opened when they are first needed, each with its own
 store, and only for reading. What is about the user is written to the home memory, which is opened anew for that.
-Invariant: a layer that is absent, locked, damaged or another user's costs a note, never an answer.
+Invariant: a layer that is absent, locked, damaged or another user's is left out with a note; the answer comes anyway.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
-from looseleaf.base.errors import Outdated, Refused
+from looseleaf.base.errors import NotFound, Outdated, Refused
 from looseleaf.base.immutable import frozen, members_of
+from looseleaf.base.paths import quoted
 from looseleaf.base.policy import Policy
-from looseleaf.pages.folder import is_home, is_memory, settings
+from looseleaf.pages.folder import (
+    NAME,
+    SETTINGS,
+    home_path,
+    is_at_home,
+    is_home,
+    is_memory,
+    is_projects,
+    refuse_lost_log,
+    settings,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Generic, Protocol, TypeVar
+    from collections.abc import Callable, Iterator
+    from typing import Any, Generic, Protocol, TypeVar
 
     class LayerParts(Protocol):
         def close(self) -> None: ...
@@ -31,13 +43,15 @@ else:
     P = TypeVar("P")
 
 HOME = "home"
-FOLDER = ".looseleaf"
+
+_IN_LAYER = re.compile(r"([\w-]{2,}):(?:f_[0-9a-f]{1,12}|.+\.md(?:[:#].*)?)")
+"""A page, a place or a fact of a layer."""
 
 _MOST = 8
-"""Layers under a memory: more are a mistake."""
+"""The most layers under a memory: more are a mistake."""
 
 _PATIENCE = 0.02
-"""Seconds to wait for the lock of a farther memory, to bring its views up to date: an answer does not wait for it."""
+"""Seconds to wait for the lock of a farther memory, to bring its views up to date: an answer does not wait longer."""
 
 
 @frozen
@@ -47,15 +61,26 @@ class Layer:
     name: str
     path: str
 
+    @property
+    def command(self) -> str:
+        """The command that works in it, as it is typed."""
+        from shlex import quote
 
-def find_layers(path: str, policy: Policy, note: Callable[[str], None]) -> list[Layer]:
-    """Return the memories under the one at a path, nearest first; note those that are left out."""
+        return f"looseleaf --memory {f'~/{NAME}' if self.name == HOME else quote(self.path)}"
+
+
+def find_layers(
+    path: str, policy: Policy, note: Callable[[str], None], missed: list[str] | None = None
+) -> list[Layer]:
+    """Return the memories under the one at a path, nearest first; note those that are left out. `missed` gets those
+    that should be there and cannot be read, each with the reason. A home memory that was never made is not missed."""
     found: list[Layer] = []
     seen = {os.path.realpath(path)}
     waiting = [(path, policy.over if policy.over is not None else _default_over(path))]
     while waiting:
         of, over = waiting.pop(0)
         named: set[str] = set()
+        told = _named_in_file(of) if over else ()
         for given in over:
             where = os.path.normpath(os.path.join(of, os.path.expanduser(given)))
             real = os.path.realpath(where)
@@ -64,7 +89,21 @@ def find_layers(path: str, policy: Policy, note: Callable[[str], None]) -> list[
                 note(f"The layer {given!r} of {of} was left out: it is {why}.")
                 continue
             named.add(real)
-            if real in seen or not _may_be_read(where, given, note, is_named=policy.over is not None):
+            if real in seen:
+                continue
+            if given in told and _may_be_strangers(of, real):
+                note(
+                    f"The layer {given!r} of {of} was left out: git tracks the {SETTINGS} there, so that others may "
+                    f"have named it, and it lies outside the repository. To read it, put `trust_over = "
+                    f"[{json.dumps(real, ensure_ascii=False)}]` into ~/{NAME}/{SETTINGS}."
+                )
+                continue
+            fault = _why_unreadable(where, is_named=policy.over is not None)
+            if fault:
+                note(f"The layer {given!r} was left out: {fault}")
+                if missed is not None:
+                    missed.append(f"{_name_layer(where, set())}: {fault}")
+            if fault is not None:
                 continue
             if len(found) >= _MOST:
                 note(f"The layer {given!r} of {of} was left out: a memory lies over at most {_MOST} others.")
@@ -80,30 +119,87 @@ def find_layers(path: str, policy: Policy, note: Callable[[str], None]) -> list[
     return found
 
 
+def refuse_no_layer(name: str, layers: Layers[Any] | None) -> None:
+    """Refuse a place in a layer that is not there."""
+    named = _IN_LAYER.fullmatch(name)
+    if named is None:
+        return
+    why = layers.explain_missing(named[1]) if layers is not None else ""
+    if not why and named[1] == HOME:
+        why = f"there is no home memory. `looseleaf init ~/{NAME}` makes one, which lies under those of projects."
+    why = why or "`looseleaf status` names the layers; a path of this memory contains no `:`."
+    why = why[:1].upper() + why[1:]
+    raise NotFound(f"Nothing was done: the path {quoted(name)} is of no layer under this memory. {why}")
+
+
+def _named_in_file(of: str) -> tuple[str, ...]:
+    try:
+        return settings(of).over or ()
+    except (OSError, Refused):
+        return ()  # a program gave the policy
+
+
+def _may_be_strangers(of: str, real: str) -> bool:
+    """True if others may have named a layer: in settings that git tracks, outside of their repository, and the home
+    memory's settings do not say that it is trusted."""
+    from looseleaf.place.tracked import find_repository, is_file_tracked
+
+    top = find_repository(of)
+    if top is None or is_at_home(of) or is_home(real) or _lies_in(real, top):
+        return False
+    return not any(_lies_in(real, each) for each in _trusted(of)) and is_file_tracked(
+        os.path.join(of, SETTINGS)
+    )
+
+
+def _trusted(of: str) -> Iterator[str]:
+    """Yield the folders that the home memory's settings trust: those of the memory itself do not count."""
+    home = home_path()
+    try:
+        told = settings(home).trust_over if not is_home(of) else None
+    except (OSError, Refused):
+        return
+    for each in told or ():
+        yield os.path.realpath(os.path.join(home, os.path.expanduser(each)))
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
 def _default_over(path: str) -> tuple[str, ...]:
-    """A project's memory lies over the home memory; any other, such as a named one, is alone."""
+    """A project's memory lies over the home memory; any other, such as a named one, stands alone."""
     chosen = os.environ.get("LOOSELEAF_HOME")
     is_chosen = bool(chosen) and os.path.realpath(os.path.expanduser(chosen or "")) == os.path.realpath(path)
-    is_project = os.path.basename(path) == FOLDER and not is_chosen
-    home = os.path.join(os.path.expanduser("~"), FOLDER)
-    return (home,) if is_project and os.path.isabs(home) and not is_home(path) else ()
+    home = home_path()
+    return (home,) if is_projects(path) and not is_chosen and os.path.isabs(home) else ()
 
 
-def _may_be_read(where: str, given: str, note: Callable[[str], None], *, is_named: bool) -> bool:
+def _why_unreadable(where: str, *, is_named: bool) -> str | None:
+    """Return why a memory cannot be read; "" if it was never made, and no one named it; None if it can."""
+    why: str | None = None
     try:
         if not os.path.isdir(where):
-            if is_named:
-                note(f"The layer {given!r} was left out: there is no folder {where}.")
-            return False
-        if os.stat(where).st_uid != os.getuid():
-            note(f"The layer {given!r} was left out: it belongs to another user.")
-            return False
-        if not is_memory(where):
-            if is_named:
-                note(f"The layer {given!r} was left out: {where} is not a memory.")
-            return False
+            if os.path.islink(where):
+                why = f"{where} is a link, and leads to no folder."
+            elif _is_there(where):
+                why = f"{where} is not a folder."
+            else:
+                why = f"there is no folder {where}." if is_named else ""
+        elif os.stat(where).st_uid != os.getuid():
+            why = "it belongs to another user."
+        elif not is_memory(where):
+            refuse_lost_log(where)
+            why = f"{where} is not a memory." if is_named else ""
     except (OSError, Refused) as error:
-        note(f"The layer {given!r} was left out: {error}")
+        why = str(error)
+    return why
+
+
+def _is_there(where: str) -> bool:
+    try:
+        os.lstat(where)
+    except (FileNotFoundError, NotADirectoryError):
         return False
     return True
 
@@ -111,14 +207,15 @@ def _may_be_read(where: str, given: str, note: Callable[[str], None], *, is_name
 def _name_layer(where: str, taken: set[str]) -> str:
     if is_home(where):
         return HOME
-    folder = os.path.dirname(where) if os.path.basename(where) == FOLDER else where
+    folder = os.path.dirname(where) if os.path.basename(where) == NAME else where
     name = re.sub(r"[^\w-]+", "-", os.path.basename(folder)).strip("-") or "layer"
     names = (name if number == 1 else f"{name}-{number}" for number in range(1, _MOST + 3))
     return next(each for each in names if each not in taken and each != HOME)
 
 
 class Layers(Generic[P]):
-    """The layers under one memory, each opened once it is needed. `open_layer` opens one, to read it or to write."""
+    """The layers under one memory, each opened when it is first needed. `open_layer` opens one, to read it or to
+    write."""
 
     def __init__(
         self,
@@ -127,7 +224,9 @@ class Layers(Generic[P]):
         note: Callable[[str], None],
         open_layer: Callable[[Layer, Policy, bool], P],
     ) -> None:
-        self.found = find_layers(path, policy, note)
+        self.missed: list[str] = []
+        """Layers that should be there and cannot be read, each with the reason."""
+        self.found = find_layers(path, policy, note, self.missed)
         self._policy, self._note = policy, note
         self._open_layer = open_layer
         self._opened: dict[tuple[str, bool], P] = {}
@@ -175,6 +274,10 @@ class Layers(Generic[P]):
         first, colon, rest = name.partition(":")
         layer = self.named(first) if colon else None
         return (layer, rest) if layer is not None else (None, name)
+
+    def explain_missing(self, name: str) -> str:
+        """Return why there is no layer of a name, as far as that is known."""
+        return next((why.partition(": ")[2] for why in self.missed if why.startswith(f"{name}: ")), "")
 
     def _open(self, layer: Layer, *, reads_only: bool) -> P:
         key = layer.name, reads_only

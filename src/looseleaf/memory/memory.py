@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property, partial
 
 from looseleaf.base.errors import Invalid, Unreadable, check_text
@@ -20,7 +21,6 @@ from looseleaf.text.times import parse_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Any, Never, Self
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from looseleaf.forget.forget import Forgotten
     from looseleaf.index.embed import Embedder
     from looseleaf.log.recorder import Batch
+    from looseleaf.memory.merge import Merged
     from looseleaf.models.costs import Costs
     from looseleaf.place.distill_and_place import Remembered
     from looseleaf.place.placer import Placed
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import Recalled
     from looseleaf.recall.open_hit import Opened
     from looseleaf.state.state import State
+    from looseleaf.sync.sync import Synced
 
 
 class Memory:
@@ -369,6 +371,7 @@ class Memory:
         origin: str | None = None,
         match: str | None = None,
         agent: str | None = None,
+        in_place_of: str | None = None,
         dry_run: bool = False,
     ) -> Forgotten:
         """Remove a fact, a topic, a session, all of an origin, or every sentence that holds some words, everywhere: the
@@ -376,9 +379,18 @@ class Memory:
 
         Returns what went, and what reading every byte of the folder found then. `agent`: only what this one recorded.
         `dry_run` changes nothing. The memories under this one are searched too: `layers` says what went from them, and
-        `unwritten` which could not be changed.
+        `unwritten` which could not be changed. `in_place_of`, alone: in the log of a machine that will never come back,
+        forget what the others forgot.
         """
         given = {"fact": fact, "topic": topic, "session": session, "origin": origin, "match": match}
+        if in_place_of is not None:
+            if agent is not None or any(each is not None for each in given.values()):
+                raise Invalid(
+                    "Nothing was forgotten: in place of a machine, all goes that was forgotten. Name nothing else."
+                )
+            from looseleaf.memory.in_place import forget_in_place_of
+
+            return forget_in_place_of(self.parts, in_place_of, dry_run=dry_run)
         layers = self.parts.layers
         if layers is None:
             from looseleaf.forget.forget import forget
@@ -393,7 +405,42 @@ class Memory:
             done = forget(layers.writing(layer), given | {"fact": place}, agent, dry_run=dry_run)
             return done.but(layer=layer.name)
         opened = {each.name: partial(layers.writing, each) for each in layers.found}
-        return forget_everywhere(self.parts, opened, given, agent, dry_run=dry_run)
+        return forget_everywhere(self.parts, opened, given, agent, missed=layers.missed, dry_run=dry_run)
+
+    def merge(self, where: str | os.PathLike[str], *, dry_run: bool = False) -> Merged:
+        """Merge another copy of this memory into this one: its folder, or an export of all of it.
+        `memory.merge("/media/stick/notes")`
+
+        What either has learned is kept, and what people changed on pages there comes too; the other copy is not
+        changed. `dry_run` says what would be new, and writes nothing.
+        """
+        from looseleaf.memory.merge import merge
+
+        return merge(self.parts, os.fspath(where), dry_run=dry_run)
+
+    def sync(
+        self,
+        where: str | os.PathLike[str] | None = None,
+        *,
+        branch: str = "main",
+        new_branch: bool = False,
+        dry_run: bool = False,
+    ) -> Synced:
+        """Make this memory and a copy elsewhere equal, in both directions: `memory.sync("/media/stick/notes")`. The
+        place is a folder, a git remote or an rsync target; without one, that of the settings. `new_branch`: the branch
+        of a git remote that has others may be made. `dry_run` says what would come and go, and writes nothing."""
+        from looseleaf.memory.merge import merge
+        from looseleaf.sync.sync import sync
+
+        given = None if where is None else os.fspath(where)
+        if not dry_run:
+            take = partial(merge, self.parts, has_pages=False)
+            return sync(self.parts, take, given, branch, new_branch=new_branch)
+        from looseleaf.memory.trial import open_trial
+
+        with open_trial(self.parts, has_talk=True) as trial:
+            take = partial(merge, trial, has_pages=False)
+            return sync(trial, take, given, branch, new_branch=new_branch, home=self.path)
 
     def check(self) -> list[Problem]:
         """Re-read and re-hash everything, and return what is wrong; change nothing."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
 from looseleaf.base.origins import FORBIDDEN
 from looseleaf.base.paths import safe_name
-from looseleaf.pages.folder import find, init_if_free, is_home, is_memory, settings
+from looseleaf.pages.folder import find, home_path, init_if_free, is_memory, is_projects, settings
 from looseleaf.place.parts import PlaceParts
 from looseleaf.store import IMPORTS, JOURNAL, TOMBSTONES
 from looseleaf.store.context import Context
@@ -22,15 +22,18 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Distilled, Distiller, Trace
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Model
-    from looseleaf.base.values import Fact, PageText
+    from looseleaf.base.values import Fact, PageText, Record, Stat
     from looseleaf.facts.gate import Spoken
+    from looseleaf.facts.stones import Stones
     from looseleaf.index.embed import Embedder
     from looseleaf.memory.layers import Layer, Layers
     from looseleaf.models.costs import Costs
+    from looseleaf.pages.held import Held
     from looseleaf.place.corrections import Corrections, Obey
     from looseleaf.place.distill_and_place import MemoryMaker
     from looseleaf.place.guard import Guard
     from looseleaf.place.notebook import Notebook
+    from looseleaf.place.other_machines import OtherMachines
     from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.recall.recall import Recall
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 
 class Parts(PlaceParts):
     """The parts of one memory. `session`, `counter`, `embedder`, `model` and `own_distiller` are the caller's. `notes`
-    has what could not be done while reading."""
+    has what could not be done while reading. `machine`: see `FileStore`."""
 
     def __init__(
         self,
@@ -59,6 +62,7 @@ class Parts(PlaceParts):
         embedder: Embedder | None = None,
         must_exist: bool = False,
         reads_only: bool = False,
+        machine: str | None = None,
     ) -> None:
         if where is not None and not os.fspath(where):
             raise Invalid("The memory path is empty. Give a folder, or leave it out.")
@@ -80,7 +84,9 @@ class Parts(PlaceParts):
         self.notes: list[str] = []
         self.on_note: Callable[[str], None] | None = None
         policy = policy or settings(path, agent)
-        self.files = _make_store(path, policy, reads_only=reads_only)
+        self.files = _make_store(path, policy, machine, reads_only=reads_only)
+        self.files.veil = self._veil
+        self._heeds = False
         shared = (JOURNAL, "calls", IMPORTS, TOMBSTONES)
         self.files.compare((*shared, f"traces/{agent}", f"prompts/{agent}"), self.note)
         super().__init__(Context(self.files, path, policy, agent, self.note, self.count, self.redact))
@@ -124,15 +130,13 @@ class Parts(PlaceParts):
         from looseleaf.memory.layers import Layers
 
         layers = Layers(self.context.path, self.context.policy, self.note, self._open_layer)
-        return layers if layers.found else None
+        return layers if layers.found or layers.missed else None
 
     @property
     def is_project(self) -> bool:
         """True if this memory may lie over others: a project's `.looseleaf`, or one whose settings name layers."""
-        policy, path = self.context.policy, self.context.path
-        if not policy.layers or policy.over is not None:
-            return policy.layers
-        return os.path.basename(path) == ".looseleaf" and not is_home(path)
+        policy = self.context.policy
+        return policy.layers and (policy.over is not None or is_projects(self.context.path))
 
     def _open_layer(self, layer: Layer, policy: Policy, reads_only: bool) -> Parts:
         opened = Parts(
@@ -163,6 +167,17 @@ class Parts(PlaceParts):
         layers = self.layers
         return layers.writing(layers.home) if layers is not None and layers.home is not None else None
 
+    def explain_no_home(self) -> str:
+        """Return why there is no home memory under this one, and what helps, as a sentence's end."""
+        if not self.context.policy.layers:
+            return "`layers = false` in looseleaf.toml turns the home memory off."
+        why = self.layers.explain_missing("home") if self.layers is not None else ""
+        if why:
+            return f"the home memory cannot be read: {why}"
+        if os.path.lexists(home_path()):
+            return "the home memory is not under this one: `looseleaf --memory ~/.looseleaf remember` keeps it there."
+        return "there is no home memory under this one. `looseleaf init ~/.looseleaf` makes one."
+
     def absorb_home(self) -> None:
         """Journal what people changed in the folder of the home memory under this one."""
         try:
@@ -178,9 +193,15 @@ class Parts(PlaceParts):
 
         return is_tracked(self.context.path)
 
+    @cached_property
+    def may_be_tracked(self) -> bool:
+        from looseleaf.place.tracked import may_be_tracked
+
+        return may_be_tracked(self.context.path)
+
     def is_tracked(self) -> bool:
-        """True if git tracks the pages: then nothing private may stand there."""
-        return self.is_project and self._is_tracked
+        """True if git tracks the pages, whatever the settings say: then nothing private may stand there."""
+        return self.may_be_tracked and self._is_tracked
 
     def find_fact(self, name: str) -> Fact:
         """Return one fact of this memory or, if it has none of that name, of one under it."""
@@ -197,7 +218,25 @@ class Parts(PlaceParts):
 
     def split_place(self, name: str) -> tuple[Layer | None, str]:
         """Split `home:USER.md:5` into the layer and the place in it; None: this memory."""
+        layer, place = self.split_topic(name)
+        if layer is None and is_text(name) and ":" in name:
+            from looseleaf.memory.layers import refuse_no_layer
+
+            refuse_no_layer(name, self.layers)
+        return layer, place
+
+    def split_topic(self, name: str) -> tuple[Layer | None, str]:
+        """Split `home:user` into the layer and its topic; None: a topic of this memory, or of all."""
         return self.layers.split(name) if self.layers is not None and is_text(name) else (None, name)
+
+    def refuse_farther(self, path: str, done: str = "changed") -> None:
+        """Refuse to change a page of a layer: that is done in the layer itself."""
+        layer, place = self.split_place(path)
+        if layer is not None:
+            raise Refused(
+                f"{path} was not {done}: it is of the layer {layer.name}, which is only read from here. "
+                f"`{layer.command}` works in that memory, where its name is {place}."
+            )
 
     def at_place(self, name: str) -> tuple[Parts, str]:
         """Return the memory that a place is in, to be read, and the place there."""
@@ -208,6 +247,11 @@ class Parts(PlaceParts):
         """Return the memory of a layer, to be read; without a name, this one."""
         layer = self.layers.named(name) if name and self.layers is not None else None
         return self.layers.reading(layer) if layer is not None and self.layers is not None else self
+
+    def to_change(self, name: str | None) -> Parts:
+        """Return the memory of a layer, to be written to; without a name, this one."""
+        layer = self.layers.named(name) if name and self.layers is not None else None
+        return self.layers.writing(layer) if layer is not None and self.layers is not None else self
 
     @cached_property
     def conversation(self) -> Conversation:
@@ -291,6 +335,55 @@ class Parts(PlaceParts):
 
     def spoken(self) -> Spoken:
         return self.conversation.spoken()
+
+    @cached_property
+    def others(self) -> OtherMachines:
+        from looseleaf.place.other_machines import OtherMachines
+
+        return OtherMachines(self.context, self)
+
+    def take_in(self) -> None:
+        """Take in what other machines wrote. Most memories have one machine."""
+        if self.files.machines():
+            self._heed_others()
+            self.others()
+
+    def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
+        return self.others.undone(path, edit, head)
+
+    def _veil(self, machine: str) -> Callable[[Record], Record]:
+        return self.stones.veil(machine)
+
+    @cached_property
+    def stones(self) -> Stones:
+        from looseleaf.facts.stones import Stones
+
+        return Stones(self.files)
+
+    def _heed_others(self) -> None:
+        """Forget here what other machines forgot. Within another act, later."""
+        buried = None if self._heeds or self.files.is_locked() else self.stones.unheard()
+        if not buried:
+            return
+        from looseleaf.forget.forget import heed_others
+
+        self._heeds = True
+        try:
+            heed_others(self, buried)
+        except Refused as refused:
+            self.note(f"Another machine forgot something that is still here. {refused}")
+        finally:
+            self._heeds = False
+
+    def without_forgotten(self, path: str, head: bytes | None, data: bytes) -> bytes:
+        is_old = bool(self.stones.heard()) and (bool(self.files.machines()) or self._is_tracked)
+        return self.others.without_forgotten(path, head, data) if is_old else data
+
+    def wrote(self, path: str, version: str, stat: Stat) -> bool:
+        return bool(self.files.machines()) and self.others.wrote(path, version, stat)
+
+    def drop_known(self, copies: Sequence[Held]) -> list[str]:
+        return self.others.drop_known(copies) if self.files.machines() else []
 
     def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
         """Put lines, as (relation, object), that a model may not write on a page into review; return that edit and a
@@ -395,12 +488,12 @@ def _find(parts: Parts, name: str) -> Fact | None:
         return None
 
 
-def _make_store(path: str, policy: Policy, *, reads_only: bool) -> FileStore:
+def _make_store(path: str, policy: Policy, machine: str | None, *, reads_only: bool) -> FileStore:
     if not reads_only:
-        return FileStore(path, policy)
+        return FileStore(path, policy, machine=machine)
     from looseleaf.store.read_only import ReadStore
 
-    return ReadStore(path, policy)
+    return ReadStore(path, policy, machine=machine)
 
 
 def check_distiller(distiller: Distiller) -> Distiller:

@@ -172,14 +172,20 @@ class TokenCounts:
     """Counts of texts in one vocabulary, kept in the process and in a file that any process may use.
 
     Nothing stays open between calls: the file may be deleted or replaced at any time, and a fork inherits nothing.
-    `exact` is True if every number of the last `count` came from the vocabulary.
+    `exact` is True if every number of the last `count` came from the vocabulary. `inside`: the folder that is not made
+    again if it is gone; else the one around the file's folder.
     """
 
     def __init__(
-        self, path: str | None, vocabulary: str = DEFAULT, *, loader: Callable[[str], TokenCounter] = load
+        self,
+        path: str | None,
+        vocabulary: str = DEFAULT,
+        *,
+        inside: str | None = None,
+        loader: Callable[[str], TokenCounter] = load,
     ) -> None:
         self.vocabulary, self.exact, self._loader = vocabulary, True, loader
-        self._view = None if path is None else _View(path, vocabulary)
+        self._view = None if path is None else _View(path, vocabulary, inside)
         self._known: dict[bytes, int] = {}
 
     def count(self, texts: Sequence[str], *, quick: bool = False) -> list[int]:
@@ -241,8 +247,9 @@ class _View:
     crash is found damaged, and made again.
     """
 
-    def __init__(self, path: str, vocabulary: str) -> None:
+    def __init__(self, path: str, vocabulary: str, inside: str | None = None) -> None:
         self._path, self._vocabulary = path, vocabulary
+        self._inside = os.path.dirname(os.path.dirname(path)) if inside is None else inside
 
     def read(self, keys: Iterable[bytes]) -> dict[bytes, int] | None:
         """Return the known counts. None if the file cannot be used now: then writing is pointless too."""
@@ -304,7 +311,9 @@ class _View:
                 return None
         try:
             if not os.path.lexists(folder):
-                os.mkdir(folder, 0o700)
+                from looseleaf.store.disk import make_folders
+
+                make_folders(folder, self._inside)
             # SQLite would give it the mode of the umask.
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:  # another process was quicker

@@ -7,8 +7,6 @@ said, what is no longer true, and what waits for the user's yes are left out.
 
 from __future__ import annotations
 
-import os
-
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_at_least
@@ -17,7 +15,7 @@ from looseleaf.text.times import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any, Protocol, TypeVar
 
     from looseleaf.base.values import Fact
@@ -74,10 +72,8 @@ def bearing_on(
         return NOTHING
     found = _search(parts, prompt, session, since, shown)
     farther = parts.farther(lambda far: _search(far, prompt, session, since, shown))
-    for layer, hits in farther:
-        said = {hit.text for hit in found}
-        here = (hit.of_layer(layer) for hit in hits if hit.text not in said)
-        found += [hit for hit in here if hit.where not in shown and not _is_known_better(parts, hit)]
+    if farther and (found or any(hits for _, hits in farther)):
+        found = _join_layers(parts, [("", found), *farther], shown)
     if found and has_snapshot:
         from looseleaf.prompt.rendered_snapshot import kept_text
 
@@ -91,7 +87,7 @@ def _search(
 ) -> list[Hit]:
     from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
 
-    index = SqliteIndex(os.path.join(parts.context.path, *VIEW.split("/")))
+    index = SqliteIndex(parts.context.store.locate(VIEW))
     try:
         return list(_find_hits(parts, index, prompt, session, since, shown)) if index.open(make=False) else []
     except (DamagedIndex, OSError):
@@ -100,17 +96,29 @@ def _search(
         index.close()
 
 
-def _is_known_better(parts: Needs, hit: Hit) -> bool:
-    """True if the memory itself has the same, or another value, in the slot of a farther layer's fact."""
-    if hit.kind != "fact":
-        return False
-    from looseleaf.facts.layered import unite
-    from looseleaf.facts.ledger import true_at
+def _join_layers(
+    parts: Needs, layers: Sequence[tuple[str, Sequence[Hit]]], shown: Collection[str]
+) -> list[Hit]:
+    """Return the hits of all layers, nearest first, each text once; without those that another layer knows better."""
+    from looseleaf.recall.hits import HitReader
+    from looseleaf.recall.truth import Truth
 
-    name = hit.where.partition(":")[2]
-    far = parts.farther(lambda far: [fact for fact in true_at(far.known.of(hit.topic)) if fact.id == name])
-    own = true_at(parts.known.of(hit.topic))
-    return not any((fact.layer, fact.id) == (hit.layer, name) for fact in unite([("", own), *far]))
+    readers = dict(parts.farther(lambda far: HitReader(far.context.store, far)))
+    truth = Truth({"": HitReader(parts.context.store, parts), **readers})
+    found: list[Hit] = []
+    for layer, hits in layers:
+        said = {hit.text for hit in found}
+        for hit in hits if layer in ("", *readers) else ():
+            named = hit.of_layer(layer)
+            if hit.text in said or named.where in shown:
+                continue
+            if hit.kind == "fact":
+                is_true = truth.has(hit.topic, hit.where, layer)
+            else:
+                is_true = not truth.beaten(hit.where.rpartition("/")[2], layer)
+            if is_true:
+                found.append(named)
+    return found
 
 
 def _find_hits(

@@ -242,10 +242,12 @@ def show_profile(
 ) -> SlotText | None:
     """Show the user's page, whole; or its facts, given in order of weight. With `foreign` (a fence's word) the rest of
     the page is untrusted and shown as data. `over`: lines that a farther layer knows better."""
+    numbered = (
+        [each for each in enumerate(split_lines(text), 1) if each[0] not in over] if over or foreign else []
+    )
     if over:
         facts = [fact for fact in facts if fact.line not in over]
-        numbered = enumerate(split_lines(text), 1)
-        text = "".join("\n" if number in over else line for number, line in numbered)
+        text = "".join(line for _, line in numbered)
     if not text.strip():
         return None
     ranks = {fact.line: number for number, fact in enumerate(facts)}
@@ -257,8 +259,7 @@ def show_profile(
     if foreign:
         own = "\n".join(piece.text for piece in pieces)
         own_lines = {fact.line for fact in facts}
-        lines_of = enumerate(split_lines(text), 1)  # as facts are numbered
-        rest = "".join(line for number, line in lines_of if number not in own_lines).strip("\n")
+        rest = "".join(line for number, line in numbered if number not in own_lines).strip("\n")
         whole = SlotForm("markdown", (SlotPiece(path, own),))
         if rest.strip():
             # Around the piece, not in it: the fence stays closed when the piece is shortened.

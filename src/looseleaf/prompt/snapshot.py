@@ -118,7 +118,9 @@ class SlotReader:
             ),
             slot_forms.show_essentials([row for row in rows if not self.farther.is_over(row)], seen, told),
             *self.farther.slots("essentials"),
-            slot_forms.show_index([(each.path, each.size, each.summary) for each in lines], further),
+            slot_forms.show_index(
+                [*((each.path, each.size, each.summary) for each in lines), *self.farther.pages()], further
+            ),
             self._read_episodes(mark),
         )
         days, review = self._list_pages("days/"), self._list_pages("review/")
@@ -156,7 +158,7 @@ class SlotReader:
         edit = self._parts.pages.absorb.heads.get(PROFILE).edit or ""  # drawn after the page was written
         is_foreign = not self.trusts or bool(self.untrusted_lines(PROFILE))
         foreign = untrusted.word(revision, edit) if is_foreign else ""
-        over = {fact.line for fact in facts if self.farther.is_over({"topic": USER, "id": fact.id})}
+        over = {fact.line for fact in on_page if self.farther.is_over({"topic": USER, "id": fact.id})}
         return slot_forms.show_profile(PROFILE, text, facts, revision, foreign=foreign, over=over)
 
     def state(self) -> tuple[dict[str, object], str]:
@@ -216,6 +218,9 @@ class SlotReader:
         return [(each.path, each.summary) for each in self._parts.page_index.lines(paths)]
 
 
+_DRAWER = f"facts/{USER}.md"
+
+
 class FartherLines:
     """What a prompt shows of the memories under this one: the user's facts, and what must not be forgotten. Each is a
     fact of a trusted level, in one line; in a slot of one value the rule of layers decides (`facts/layered.py`)."""
@@ -226,16 +231,20 @@ class FartherLines:
         """For each layer: its facts on the profile, and its essentials, weightiest first."""
         self._over: set[tuple[str, str]] = set()
         """The facts of the memory itself, by topic and id, that a farther layer knows better."""
+        self._drawers: dict[str, int] = {}
+        """For each layer that has it, the bytes of the page with the user's further facts."""
         self._read: object = None
         self._facts: dict[str, dict[str | None, Fact]] = {}
         """All facts of each layer, as last read for `read_line`."""
 
     def look(self, own: Sequence[Mapping[str, Any]] = ()) -> None:
         """Read the layers. `own`: the essentials of the memory itself."""
-        self._shown, self._over = {}, set()
-        found = self._parts.farther(_read_farther)
-        if not found:
+        self._shown, self._over, self._drawers = {}, set(), {}
+        read = self._parts.farther(_read_farther)
+        if not read:
             return
+        found = [(name, facts) for name, (facts, _) in read]
+        self._drawers = {name: size for name, (_, size) in read if size}
         topics = {USER, *(str(row["topic"]) for row in own)}
         topics.update(fact.topic for _, facts in found for fact in facts)
         known = self._parts.known
@@ -261,6 +270,11 @@ class FartherLines:
             made = slot_forms.show_farther(slot, layer, rows)
             if made is not None:
                 yield made
+
+    def pages(self) -> list[tuple[str, int, str]]:
+        """Return a row of the index for each layer's further facts of the user. Only this page has a name that is no
+        word of the layer: the log of prompts keeps the index."""
+        return [(f"{layer}:{_DRAWER}", size, "") for layer, size in self._drawers.items()]
 
     def lines(self, items: Iterable[ManifestItem]) -> tuple[tuple[str, str], ...]:
         """Return the lines of farther layers that these items show, and their facts."""
@@ -324,19 +338,23 @@ def _read_position(parts: Needs) -> object:
     return parts.known.position
 
 
-def _read_farther(parts: Needs) -> list[Fact]:
-    """Return the trusted facts that a memory under another contributes: the user's profile, and the essentials."""
+def _read_farther(parts: Needs) -> tuple[list[Fact], int]:
+    """Return the trusted facts that a memory under another contributes: the user's profile, and the essentials; and the
+    bytes of the page with further facts of the user, if one of them is trusted."""
     parts.pages.absorb_to_read()
     parts.known.catch_up()
     wanted = {(str(row["topic"]), row["id"]) for row in parts.topics.essentials()}
-    user = [fact for fact in true_at(parts.known.of(USER)) if fact.path == PROFILE]
+    about = true_at(parts.known.of(USER))
+    user = [fact for fact in about if fact.path == PROFILE]
+    is_more = any(fact.path == _DRAWER and is_trusted(fact.level) for fact in about)
     others = [
         fact
         for topic in sorted({topic for topic, _ in wanted})
         for fact in true_at(parts.known.of(topic))
         if (topic, fact.id) in wanted and fact.path != PROFILE
     ]
-    return [fact for fact in (*user, *others) if is_trusted(fact.level)]
+    size = len(parts.pages.absorb.head_bytes(_DRAWER) or b"") if is_more else 0
+    return [fact for fact in (*user, *others) if is_trusted(fact.level)], size
 
 
 def _read_facts(parts: Needs) -> dict[str | None, Fact]:

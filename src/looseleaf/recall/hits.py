@@ -15,7 +15,7 @@ from looseleaf.base.origins import LEVELS, level_of
 from looseleaf.base.values import Position
 from looseleaf.language.relations import relation_term
 from looseleaf.language.terms import terms
-from looseleaf.recall.index_sync import TRACES
+from looseleaf.log.talk_streams import agent_of, machine_of
 from looseleaf.recall.items import (
     RAW,
     ROLES,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from looseleaf.index.protocol import FoundItem, Index
     from looseleaf.recall.index_sync import Needs
     from looseleaf.recall.ranking import Scored
+    from looseleaf.recall.truth import Truth
     from looseleaf.store.protocol import Store
 
     _Hits = tuple["Hit", ...]
@@ -71,6 +72,8 @@ class Hit:
     agent: str = ""
     session: str = ""
     speaker: str = ""
+    machine: str = ""
+    """The machine that it was said on; "" for this one, and for pages and facts, which all share."""
     is_whole: bool = True
     tokens: int = 0
     """The cost of the text, if a budget was given."""
@@ -186,6 +189,11 @@ class HitReader:
             self._facts[topic] = {fact.id: fact for fact in known.of(topic)}
         return self._facts[topic]
 
+    def topics(self) -> dict[str, tuple[int, int, int]]:
+        """Return all topics with facts, each with a mark that changes with them."""
+        self._parts.known.catch_up()
+        return self._parts.known.topics
+
     def fact(self, found: FoundItem) -> Fact | None:
         return self.facts(found.topic).get(found.name)
 
@@ -205,10 +213,10 @@ class HitReader:
         return fact.user_fact_score / 10 if fact.user_fact_score is not None else fact.salience
 
     def _read_entry(self, found: FoundItem) -> HitText | None:
-        from looseleaf.log.entries import FOLDER, read_entry
+        from looseleaf.log.entries import read_entry
 
         entry = read_entry(self._store, found.name)
-        path = f"{FOLDER}/{entry.reference}/{'raw.md' if found.segment == RAW else 'summary.json'}"
+        path = f"{entry.folder}/{'raw.md' if found.segment == RAW else 'summary.json'}"
         if found.segment == RAW:
             document = self._store.get(path)
             text = decode(document.data if document is not None else None)
@@ -235,18 +243,31 @@ if TYPE_CHECKING:
 
 
 def hit_of(
-    each: Scored, found: FoundItem, text: HitText, indexes: Indexes, read: HitReader, forms: Collection[str]
+    each: Scored,
+    found: FoundItem,
+    text: HitText,
+    indexes: Indexes,
+    read: HitReader,
+    forms: Collection[str],
+    truth: Truth | None = None,
+    layer: str = "",
 ) -> tuple[Hit, list[Fact]]:
-    """Return the hit, and what is true now if the hit is outdated. `forms`: the terms asked for."""
+    """Return the hit, and what is true now if the hit is outdated. `forms`: the terms asked for. `truth`: of several
+    layers, of which the hit is from `layer`; then each fact names its own."""
     fact = read.fact(found) if found.kind == "fact" else None
     if fact is not None:
-        later = _find_successor(fact, read) if fact.superseded_by else None
+        later = _find_instead(fact, read, truth, layer) if fact.superseded_by else None
         hit = fact_hit(fact, each.score, each.parts, now=fact_text(later) if later is not None else "")
         return hit, [later] if later is not None else []
-    past, is_part = _find_past(_origin_of(found, text), indexes, read)
+    origin = origin_of(found, text)
+    past, is_part = _find_past(origin, indexes, read)
+    if truth is not None and origin:
+        past = [*filter(truth.is_over, past), *truth.beaten(origin, layer)]
+        is_part = bool(past) and truth.says_true(origin, layer, {fact.topic for fact in past})
     named = [each for each in past if _is_named(each, forms)]
     asked = named or [each for each in past if _is_asked(each, forms)] or past
-    true = [fact for fact in (_find_successor(old, read) for old in asked) if fact is not None]
+    found_now = (_find_instead(old, read, truth, layer) for old in asked)
+    true = [fact for fact in found_now if fact is not None]
     status = "rejected" if all(fact.status == "rejected" for fact in past) else "superseded"
     hit = Hit(
         where=text.where,
@@ -261,9 +282,10 @@ def hit_of(
         status=f"{'partly ' if is_part else ''}{status}" if past else "",
         now="; ".join(dict.fromkeys(map(fact_text, true))),
         topic=found.topic,
-        agent=found.source.removeprefix(TRACES) if found.kind == "trace" else "",
+        agent=agent_of(found.source) if found.kind == "trace" else "",
         session=text.session,
         speaker=text.speaker,
+        machine=machine_of(found.source),
     )
     return hit, true if any(_is_asked(old, forms) for old in past) else []
 
@@ -305,6 +327,14 @@ def _find_successor(fact: Fact, read: HitReader) -> Fact | None:
     return later if later is not None and later.status == "current" else None
 
 
+def _find_instead(fact: Fact, read: HitReader, truth: Truth | None, layer: str) -> Fact | None:
+    """Return the fact that is true now instead of this one, in all layers."""
+    later = _find_successor(fact, read)
+    if truth is None:
+        return later
+    return truth.find_instead(fact, later if later is not fact else None, layer)
+
+
 def fact_hit(fact: Fact, score: float, parts: dict[str, float], now: str = "") -> Hit:
     """Make a hit of a fact, as the journal has it."""
     ts = fact_time(fact)
@@ -325,7 +355,7 @@ def fact_hit(fact: Fact, score: float, parts: dict[str, float], now: str = "") -
     )
 
 
-def _origin_of(found: FoundItem, text: HitText) -> str:
+def origin_of(found: FoundItem, text: HitText) -> str:
     """Return the trace or entry that a row is, or (a line of a day) refers to."""
     if found.kind in ("trace", "entry"):
         return found.name.rpartition("/")[2]

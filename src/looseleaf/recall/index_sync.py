@@ -8,17 +8,18 @@ memory while the process lives: answers stay the same, only slower.
 from __future__ import annotations
 
 import os
+from itertools import chain
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.ids import is_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import is_own
-from looseleaf.base.paths import name_fault
 from looseleaf.base.values import START, Position
 from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
 from looseleaf.language.stems import edition
 from looseleaf.log.journal import NO_PAGE
+from looseleaf.log.talk_streams import journals, own_talk, talk_elsewhere
 from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.recall.items import (
     entry_items,
@@ -29,12 +30,15 @@ from looseleaf.recall.items import (
     trace_items,
 )
 from looseleaf.store import JOURNAL
+from looseleaf.store.disk import make_folders
+from looseleaf.store.machines import stream_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Protocol
 
+    from looseleaf.base.values import Record
     from looseleaf.facts.known_facts import Facts
     from looseleaf.index.protocol import Index, IndexItem, Marks
     from looseleaf.pages.pages import Pages
@@ -53,7 +57,7 @@ if TYPE_CHECKING:
 
 # --- sources: what the index should hold -------------------------------------------------
 
-TRACES, PAGE, TOPIC, ENTRY = "traces/", "page:", "topic:", "entry:"
+PAGE, TOPIC, ENTRY = "page:", "topic:", "entry:"
 TERMS = "terms"
 """A source without items. Its mark says how texts become terms, and which texts are indexed."""
 
@@ -85,9 +89,8 @@ class ItemSources:
         self._named: tuple[object, Named] | None = None
 
     def streams(self) -> list[str]:
-        """Return all agents' streams. Skip folders that cannot be an agent's name."""
-        names = self._store.folders(f"log/{TRACES[:-1]}")
-        return [f"{TRACES}{name}" for name in names if name_fault(name) is None]
+        """Return the streams of all agents, on all machines."""
+        return [*own_talk(self._store), *talk_elsewhere(self._store)]
 
     def has_other_rules(self, index: Marks) -> bool:
         """True if the index was made by other rules: a question would find nothing in it."""
@@ -95,8 +98,15 @@ class ItemSources:
 
     def is_complete(self, index: Marks) -> bool:
         """True if the index holds everything. Reads only the last line of each log."""
-        return self.has_journal(index) and all(
-            self._end_mark(stream) in (None, index.mark(stream)) for stream in self.streams()
+        if not self.has_journal(index):
+            return False
+        machines = self._store.machines()
+        elsewhere = chain.from_iterable(
+            (*talk_elsewhere(self._store, (each,)), stream_of(each, JOURNAL)) for each in machines
+        )
+        return all(
+            self._end_mark(stream) in (None, index.mark(stream))
+            for stream in chain(own_talk(self._store), elsewhere)
         )
 
     def has_journal(self, index: Marks) -> bool:
@@ -130,6 +140,9 @@ class ItemSources:
         for stream in self.streams():
             if self._end_mark(stream) is not None:
                 yield from self._read_traces(stream, index.mark(stream))
+        for stream in journals(self._store)[1:]:
+            if self._end_mark(stream) is not None:
+                yield from self._read_elsewhere(index, stream)
         absorb = self._parts.pages.absorb
         position, last = absorb.heads.position, absorb.heads.last
         now = _format_mark(position, last)
@@ -143,7 +156,7 @@ class ItemSources:
         is_all = begin == START
         yield from self._read_pages(index, None if is_all else paths)
         yield from self._read_topics(index, begin)
-        yield from self._read_entries(index, entries, is_all=is_all)
+        yield from self._read_entries(index, entries, ENTRY, is_all=is_all)
         yield ItemBatch(JOURNAL, now, [])
 
     def _read_journal(self, begin: Position, end: Position, last: str | None) -> Named:
@@ -156,16 +169,27 @@ class ItemSources:
         for line in self._store.read(JOURNAL, begin):
             if line.end > end:
                 break
-            record = line.record
-            if isinstance(path := record.get("path"), str):
+            if isinstance(path := line.record.get("path"), str):
                 paths.add(path)
-            entry = record.get("entry")
-            if isinstance(entry, str) and record.get("kind") in ("placed", "mark"):
-                entries[f"{ENTRY}{entry}"] = escape_surrogates(str(record.get("id")))
-            if record.get("instead"):
-                entries[f"{ENTRY}{record['instead']}"] = ""
+            _note_entry(line.record, ENTRY, entries)
         self._named = (begin, end, last), (paths, entries)
         return paths, entries
+
+    def _read_elsewhere(self, index: Marks, stream: str) -> Iterator[ItemBatch]:
+        """Yield the entries that another machine made, by its journal: its pages and facts are taken in already."""
+        mark = index.mark(stream)
+        begin, last = _parse_mark(mark)
+        if not is_same_log(self._store, begin, last, stream):
+            begin, mark = START, ""
+        entries: dict[str, str] = {}
+        kind = f"{stream.removesuffix(JOURNAL)}{ENTRY}"
+        now = mark
+        for line in self._store.read(stream, begin):
+            _note_entry(line.record, kind, entries)
+            now = _format_mark(line.end, line.record.get("id"))
+        if now != mark or begin == START:
+            yield from self._read_entries(index, entries, kind, is_all=begin == START)
+            yield ItemBatch(stream, now, [])
 
     # --- what was said and done --------------------------------------------------------
 
@@ -222,16 +246,27 @@ class ItemSources:
                 facts = known.of(source.removeprefix(TOPIC))
                 yield ItemBatch(source, mark, fact_items(facts), anew=True, over=outdated_origins(facts))
 
-    def _read_entries(self, index: Marks, found: dict[str, str], *, is_all: bool) -> Iterator[ItemBatch]:
+    def _read_entries(
+        self, index: Marks, found: dict[str, str], kind: str, *, is_all: bool
+    ) -> Iterator[ItemBatch]:
         """Yield each entry as its own source. The journal names it when it is placed, or when a window moves past it;
         the last such record is its mark. So entries indexed in an earlier batch are not indexed again."""
-        marks = index.marks(ENTRY) if is_all else _marks_of(index, found)
+        marks = index.marks(kind) if is_all else _marks_of(index, found)
         for source in sorted(marks.keys() - found.keys()):
             yield ItemBatch(source, "", None)
         for source, mark in found.items():
             if marks.get(source, "") != mark:
-                items = entry_items(self._store, source.removeprefix(ENTRY)) if mark else None
+                items = entry_items(self._store, source.removeprefix(kind)) if mark else None
                 yield ItemBatch(source, mark, items, anew=True)
+
+
+def _note_entry(record: Record, kind: str, entries: dict[str, str]) -> None:
+    """Note the entry that a record of a journal names, with its mark; "" for one that was replaced."""
+    entry = record.get("entry")
+    if isinstance(entry, str) and record.get("kind") in ("placed", "mark"):
+        entries[f"{kind}{entry}"] = escape_surrogates(str(record.get("id")))
+    if record.get("instead"):
+        entries[f"{kind}{record['instead']}"] = ""
 
 
 def _marks_of(index: Marks, sources: Iterable[str]) -> dict[str, str]:
@@ -271,16 +306,14 @@ _TRIES = 3
 
 
 class IndexKeeper:
-    """Keeps the index current. `folder` is the memory's; `note` reports once why the index cannot be written."""
+    """Keeps the index current, and reports once why it cannot be written."""
 
-    def __init__(
-        self, store: Store, sources: ItemSources, folder: str, note: Callable[[str], None], segment_bytes: int
-    ) -> None:
-        self._store = store
+    def __init__(self, context: Context, sources: ItemSources) -> None:
+        self._store = store = context.store
         self._sources = sources
-        self._path = os.path.join(folder, *VIEW.split("/"))
-        self._note = note
-        self._segment_bytes = segment_bytes
+        self._path, self._inside = store.locate(VIEW), context.path
+        self._note = context.note
+        self._segment_bytes = context.policy.segment_bytes
         self.progress: Progress | None = None
         self._file = SqliteIndex(self._path)
         self._aside: SqliteIndex | None = None
@@ -353,10 +386,7 @@ class IndexKeeper:
         return self._sources.is_complete(self._file)
 
     def _catch_up(self) -> None:
-        try:
-            os.mkdir(os.path.dirname(self._path), 0o700)
-        except FileExistsError:
-            pass  # opening the file checks it
+        make_folders(os.path.dirname(self._path), self._inside)
         whole = self._sources.size(self._segment_bytes) if self.progress is not None else 0
         while not self._take_batch():
             if self.progress is not None:
@@ -436,9 +466,9 @@ def apply_batch(index: Index, batch: ItemBatch) -> None:
         index.take(batch.source, batch.mark, batch.items, anew=batch.anew, over=batch.over)
 
 
-def faults(folder: str) -> list[str]:
+def faults(store: Store) -> list[str]:
     """Check the whole index of a memory and return its faults; none if there is no index."""
-    index = SqliteIndex(os.path.join(folder, *VIEW.split("/")))
+    index = SqliteIndex(store.locate(VIEW))
     try:
         return index.faults() if index.open(make=False) else []
     except (DamagedIndex, OSError) as error:

@@ -169,37 +169,51 @@ def _collect_fact_terms(fact: Fact, before: Sequence[Fact]) -> Iterator[tuple[st
 def outdated_origins(facts: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
     """Return the traces and entries of superseded or rejected facts, each with the fact and its topic; `+` marks those
     that also say something true."""
-    true = {name for fact in facts if fact.status == "current" for name in _origins_of(fact)}
+    true = {name for fact in facts if fact.status == "current" for name in origins_of(fact)}
     return tuple(
         (name, f"{fact.id} {fact.topic}{' +' if name in true else ''}")
         for fact in facts
         if fact.status in ("superseded", "rejected") and fact.id is not None
-        for name in _origins_of(fact)
+        for name in origins_of(fact)
     )
 
 
-def _origins_of(fact: Fact) -> tuple[str, ...]:
+def origins_of(fact: Fact) -> tuple[str, ...]:
     """Return the ids of a fact's traces and entry."""
     return (*fact.sources, *([fact.entry_id.rpartition("/")[2]] if fact.entry_id is not None else []))
 
 
 def entry_items(store: Store, reference: str) -> list[IndexItem]:
     """Return an entry's summary as items, and its text if no trace holds it."""
-    from looseleaf.log.entries import FOLDER, read_entry
+    from looseleaf.log.entries import read_entry
 
     try:
         entry = read_entry(store, reference)
-        raw = store.get(f"{FOLDER}/{reference}/raw.md") if not entry.meta.get("traces") else None
+        raw = store.get(f"{entry.folder}/raw.md") if not entry.meta.get("traces") else None
     except Refused:
         return []  # removed or broken; `check` reports it
     about: dict[str, Any] = {"ts": entry_time(store, entry), "topic": reference.rpartition("/")[0]}
     about["level"] = str(entry.meta.get("trust", "tainted"))
     items: list[IndexItem] = []
     for which, text in ((SUMMARY, summary_text(entry.summary)), (RAW, decode(raw.data if raw else b""))):
+        if _is_forgotten(store, entry, text):
+            continue
         session = reference if which == RAW else ""
         role = "summary" if which == SUMMARY and entry.meta.get("traces") else ""
         items += _passage_items("entry", reference, text, session=session, role=role, segment=which, **about)
     return items
+
+
+def _is_forgotten(store: Store, entry: Entry, text: str) -> bool:
+    """True if this is of another machine's entry, and forgotten; or all talk that the entry was made of."""
+    from looseleaf.log.entries import traces_of
+
+    if not entry.machine:
+        return False
+    record = {"id": entry.folder.rpartition("/")[2], "content": text}
+    if store.shown(entry.machine, record) is not record:
+        return True
+    return bool(entry.meta.get("traces")) and next(traces_of(store, entry), None) is None
 
 
 # --- texts, read from their source -------------------------------------------------------

@@ -173,12 +173,17 @@ _DIGITS = 18
 
 
 class Meaning:
-    """Search by meaning. `setting`: minilm, or an endpoint's address and its model's name, separated by a blank."""
+    """Search by meaning. `locate` tells where a view is; `setting`: minilm, or an endpoint's address and its model's
+    name, separated by a blank."""
 
     def __init__(
-        self, folder: str, setting: str, embedder: Embedder | None, note: Callable[[str], None]
+        self,
+        locate: Callable[[str], str],
+        setting: str,
+        embedder: Embedder | None,
+        note: Callable[[str], None],
     ) -> None:
-        self._folder = folder
+        self._locate = locate
         self._setting = setting
         self._given = embedder
         self._note = note
@@ -195,9 +200,8 @@ class Meaning:
 
             need_numpy()
             embedder = self._given or create_embedder(self._setting)
-            outer, *inner = VIEW.split("/")
-            views = os.path.join(self._folder, outer)
-            vectors = Vectors(os.path.join(views, *inner), embedder_name(embedder), inside=views)
+            name = embedder_name(embedder)
+            vectors = Vectors(self._locate(VIEW), name, inside=self._locate("views"))
             self._loaded = embedder, vectors, Background(embedder, vectors)
         return self._loaded
 

@@ -108,14 +108,17 @@ def _show_fact(parts: Needs, name: str) -> str:
 
 
 def _show_turn(parts: Needs, trace: Trace, stream: str) -> str:
-    """Show the turn of a trace, of any agent."""
+    """Show the turn of a trace, of any agent on any machine."""
+    from looseleaf.log.talk_streams import machine_of
     from looseleaf.log.turns import LABELS, one_turn, trace_text
 
     turn = one_turn(parts.context.store, stream, trace.turn_id)
     traces = turn.traces if turn is not None else ()
     if all(each.id != trace.id for each in traces):
         traces = (trace,)  # another turn has the same name
-    lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
+    machine = machine_of(stream)
+    place = f" on {machine}" if machine else ""
+    lines = [f"{trace.turn_id} of session {trace.session_id or '?'}{place}"]
     for each in traces:
         text = "\n    ".join(trace_text(each).split("\n"))
         lines.append(f"{'>' if each.id == trace.id else ' '} {LABELS[each.trace_type]}: {text}")
@@ -123,11 +126,10 @@ def _show_turn(parts: Needs, trace: Trace, stream: str) -> str:
 
 
 def _show_entry(parts: Needs, name: str) -> str:
-    from looseleaf.log.entries import FOLDER
     from looseleaf.recall.items import summary_text
 
     entry = parts.conversation.entry(name)
-    document = parts.context.store.get(f"{FOLDER}/{entry.reference}/raw.md")
+    document = parts.context.store.get(f"{entry.folder}/raw.md")
     raw = document.data.decode("utf-8", "replace").strip() if document is not None else ""
     return "\n\n".join(part for part in (summary_text(entry.summary), raw) if part)
 

@@ -18,6 +18,7 @@ from looseleaf.recall.index_sync import IndexKeeper, ItemSources
 from looseleaf.recall.items import fact_text
 from looseleaf.recall.question import asks_only_when, choose_terms, is_bare_time, read_question
 from looseleaf.recall.ranking import Scored, rank, strip_speakers
+from looseleaf.recall.truth import Truth
 from looseleaf.store.disk import Threads
 
 TYPE_CHECKING = False
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import Indexes
     from looseleaf.recall.near_matches import Meaning
     from looseleaf.recall.question import Question
+    from looseleaf.recall.truth import Beaten
     from looseleaf.recall.when import When
     from looseleaf.store.context import Context
 
@@ -130,14 +132,15 @@ class Recall:
         if embedder is not None or policy.semantic != "off":
             from looseleaf.recall.near_matches import Meaning
 
-            self._meaning = Meaning(context.path, policy.semantic, embedder, context.note)
+            self._meaning = Meaning(context.store.locate, policy.semantic, embedder, context.note)
         self._store, self._count, self._note = context.store, context.count, context.note
         self._parts = parts
         self._threads = Threads()
+        self._beaten: dict[object, Beaten] = {}
         self.indexes: Indexes = []
         """Those that are held for a memory over this one."""
         self.sources = ItemSources(context, parts)
-        self.keep = IndexKeeper(context.store, self.sources, context.path, context.note, policy.segment_bytes)
+        self.keep = IndexKeeper(context, self.sources)
 
     def close(self) -> None:
         if self._meaning is not None:
@@ -367,7 +370,8 @@ class Recall:
     ) -> list[Hit]:
         """Choose the best items that exist, are true and say something new. What a person said no to comes after all
         that is true, but for what only stands beside it."""
-        shown = ShownFacts(sources, question.as_of)
+        layers = {each.layer: each.read for each in sources}
+        truth = Truth(layers, question.as_of, self._beaten) if len(layers) > 1 else None
         forms = {term for word in words for term, _ in word.forms}
         chosen: list[Hit] = []
         rejected: list[Hit] = []
@@ -392,14 +396,14 @@ class Recall:
                 continue
             read = source.read
             text = read(found)
-            if text is None or not shown.has(found, source):
+            if text is None or not _is_true(found, source, truth, question.as_of):
                 continue
             if found.kind == "fact":  # found by words that it does not show
                 terms = frozenset(terms_of(text.text))
             if any(_is_repeat(found.kind, terms, other) for other in told):
                 continue
             seen.add(_hit_key(found, source.layer))
-            hit, later = hit_of(each, found, text, source.indexes, read, forms)
+            hit, later = hit_of(each, found, text, source.indexes, read, forms, truth, source.layer)
             hit = hit.of_layer(source.layer)
             if hit.status == "rejected" and question.as_of is None:
                 if not any(_is_repeat(found.kind, terms, other) for other in told_rejected):
@@ -414,7 +418,7 @@ class Recall:
                     seen.add(_fact_key(fact))
                     told.append(frozenset(terms_of(fact_text(fact))))
                     instead = fact_hit(fact, each.score, {"instead": each.score})
-                    chosen.append(instead.of_layer(source.layer))
+                    chosen.append(instead.of_layer(fact.layer or ""))
             chosen.append(hit)
         return ([*chosen, *rejected] if is_answered else [*rejected, *chosen])[: question.k]
 
@@ -427,27 +431,11 @@ def _has_time(when: When, question: Question, sources: Sequence[Source]) -> bool
     )
 
 
-class ShownFacts:
-    """Which facts are true (at a time): in all layers together, if there are several."""
-
-    def __init__(self, sources: Sequence[Source], as_of: float | None) -> None:
-        self._readers = {each.layer: each.read for each in sources}
-        self._as_of = as_of
-        self._topics: dict[str, set[tuple[str, str | None]]] = {}
-
-    def has(self, found: FoundItem, source: Source) -> bool:
-        if found.kind != "fact" or len(self._readers) == 1:
-            return source.read.is_true(found, self._as_of)
-        if found.topic not in self._topics:
-            from looseleaf.facts.layered import unite
-            from looseleaf.facts.ledger import true_at
-
-            true = (
-                (name, true_at(read.facts(found.topic).values(), self._as_of))
-                for name, read in self._readers.items()
-            )
-            self._topics[found.topic] = {(fact.layer or "", fact.id) for fact in unite(true)}
-        return (source.layer, found.name) in self._topics[found.topic]
+def _is_true(found: FoundItem, source: Source, truth: Truth | None, as_of: float | None) -> bool:
+    """True unless it is a fact that does not hold (at a time), in all layers together."""
+    if found.kind != "fact" or truth is None:
+        return source.read.is_true(found, as_of)
+    return truth.has(found.topic, found.name, source.layer)
 
 
 def _sources(recalls: Sequence[tuple[str, Recall]], indexes: Indexes) -> list[Source]:
@@ -532,6 +520,6 @@ def _explain_nothing(best: float, question: Question) -> str:
     asked = question.only._replace(past=False, hidden=())
     within = " within what was asked for (kinds, topic, agent or time)" if asked != Only() else ""
     if not best:
-        return f"Nothing that is remembered{within} has these words. Others may find it."
+        return f"Nothing that is remembered{within} has these words. Other words may find it."
     rated = f"the best is {best:.2f} sure, and less than {question.sure:.2f} is noise"
     return f"Nothing{within} clearly bears on this: {rated}."

@@ -114,14 +114,15 @@ def _decode_name(uri: str, start: str) -> str:
 
 
 def _read_page(memory: Memory, given: str) -> tuple[str, str]:
-    path = page_path(given)
+    layer, place = memory.parts.split_place(given)
+    path = page_path(place)
     if path.startswith(_UNSEEN):
         raise Refused(
             f"Nothing was read: {path} waits for a person; models cannot read it. Ask the user to look at it."
         )
-    page = memory.pages.read(path)
+    page = memory.pages.read(given if layer is not None else path)
     if not page.exists:
-        raise NotFound(f"Nothing was read: there is no page {path}. {INDEX} lists the pages.")
+        raise NotFound(f"Nothing was read: there is no page {given}. {INDEX} lists the pages.")
     return (JSON if path == STATE else MARKDOWN), page.text
 
 
@@ -129,7 +130,7 @@ def _read_topic(memory: Memory, name: str) -> tuple[str, str]:
     from looseleaf.views.topic_memory import topic_md
 
     names = memory.views.topics()
-    if name not in names:
+    if name not in names and memory.parts.split_topic(name)[0] is None:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         there = f"There are: {', '.join(names[:_NAMED])}{more}." if names else "There are none yet."
         raise NotFound(f"Nothing was read: there is no topic {_quote_short(name)}. {there}")
@@ -143,8 +144,9 @@ def _index_text(memory: Memory) -> str:
         return f"- {path} ({size:,} bytes){f': {escape(summary)}' if summary else ''}"
 
     lines: list[IndexLine] = memory.pages.index()
-    profile = memory.pages.read(PROFILE)
-    told = [line(PROFILE, len(profile.data), profile.summary or "")] if profile.exists else []
+    farther = memory.parts.farther(lambda far: far.pages.page(PROFILE))
+    profiles = [(PROFILE, memory.pages.read(PROFILE)), *((f"{at}:{PROFILE}", page) for at, page in farther)]
+    told = [line(path, len(page.data), page.summary or "") for path, page in profiles if page.exists]
     told += [line(each.path, each.size, each.summary) for each in lines[:_LINES]]
     if len(lines) > _LINES:
         told.append(f"- and {len(lines) - _LINES:,} more: ask `recall` for what you want to know")

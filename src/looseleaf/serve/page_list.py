@@ -10,7 +10,10 @@ import os
 from itertools import islice
 from urllib.parse import quote
 
+from looseleaf.base.errors import Refused
 from looseleaf.base.paths import PROFILE
+from looseleaf.memory.layers import find_layers
+from looseleaf.pages.folder import settings
 from looseleaf.serve.offered import INDEX, MARKDOWN, PAGE
 from looseleaf.store.files import FileStore
 
@@ -18,17 +21,36 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from looseleaf.base.values import Stat
+    from looseleaf.memory.layers import Layer
+
 LISTED = 200
 """Resources in a list: clients show all of them to a person. The index has the rest."""
 _MONTHS = 24
 
 
 def list_resources(path: str) -> list[dict[str, Any]]:
-    """Return the index, the user's profile, the last months, and topic pages of the memory in a folder."""
+    """Return the index, the user's profile, the last months, and topic pages of the memory in a folder, and of
+    those under it."""
     about = "What this memory holds, a line for each page"
     found: list[dict[str, Any]] = [{"uri": INDEX, "name": "index", "title": about, "mimeType": MARKDOWN}]
     if not os.path.isdir(path):
         return found  # who reads the index is told
+    pages = [("", each) for each in _pages_in(path)]
+    for layer in _layers_under(path):
+        pages += [(f"{layer.name}:", each) for each in _pages_in(layer.path)]
+    return found + [
+        {
+            "uri": PAGE + quote(name + each.path),
+            "name": name + each.path,
+            "mimeType": MARKDOWN,
+            "size": each.size,
+        }
+        for name, each in islice(pages, LISTED - len(found))
+    ]
+
+
+def _pages_in(path: str) -> list[Stat]:
     store = FileStore(path)
     try:
         profile = [each for each in store.list() if each.path == PROFILE]
@@ -38,10 +60,15 @@ def list_resources(path: str) -> list[dict[str, Any]]:
     from looseleaf.pages.held import sure_original
 
     there = (each for each in (*profile, *reversed(months), *topics) if each.path.endswith(".md"))
-    pages = (
+    return [
         each for each in there if sure_original(each.path.rpartition("/")[2]) is None
-    )  # no conflict copies
-    return found + [
-        {"uri": PAGE + quote(each.path), "name": each.path, "mimeType": MARKDOWN, "size": each.size}
-        for each in islice(pages, LISTED - len(found))
-    ]
+    ]  # no conflict copies
+
+
+def _layers_under(path: str) -> list[Layer]:
+    """Return the memories under this one. What is wrong with them is told by the verbs that open the memory."""
+    try:
+        policy = settings(path)
+        return find_layers(path, policy, lambda note: None) if policy.layers else []
+    except Refused:
+        return []

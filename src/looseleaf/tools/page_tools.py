@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.memory import Memory
+    from looseleaf.memory.layers import Layer
     from looseleaf.memory.parts import Parts
     from looseleaf.pages.pages import Page
 
@@ -84,9 +85,14 @@ def _readable_paths(parts: Parts) -> list[str]:
 def read(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     first = int(arguments.get("from_line", 1))
     layer, path = memory.parts.split_place(arguments["path"])
-    if layer is None or memory.parts.layers is None:
+    if layer is None:
         return show(memory, readable(memory, path), first)
-    far = memory.parts.layers.reading(layer)
+    return read_farther(memory, layer, path, first)
+
+
+def read_farther(memory: Memory, layer: Layer, path: str, first: int = 1) -> ToolAnswer:
+    """Return a page of a memory under this one."""
+    far = memory.parts.of_layer(layer.name)
     _refuse_review(path)
     page = far.pages.page(path)
     if not page.exists:
@@ -194,8 +200,19 @@ def _clip_lines(lines: Sequence[str], most: int) -> tuple[str, int]:
     return f"{data[: most - len(_CUT)].decode('utf-8', 'ignore')}{_CUT}", count
 
 
+def _own_path(memory: Memory, given: str) -> str:
+    """Return the path of a page that a tool may write: of this memory, not of one under it."""
+    layer, _ = memory.parts.split_place(given)
+    if layer is not None:
+        raise Refused(
+            f"{given} was not changed: it is of the layer {layer.name}, which tools only read. Write to a page of this "
+            "memory; memory_forget asks the user to forget a fact of any layer."
+        )
+    return page_path(given)
+
+
 def write(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
-    path, content = page_path(arguments["path"]), untrusted.unfenced(str(arguments["content"]))
+    path, content = _own_path(memory, arguments["path"]), untrusted.unfenced(str(arguments["content"]))
     if not content.strip():
         raise Invalid(
             f"{path} was not changed: the content is empty. memory_patch removes lines; memory_forget asks the user to "
@@ -229,7 +246,7 @@ def with_summary(bare: str, old: str, path: str) -> str:
 
 
 def patch(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
-    path = page_path(arguments["path"])
+    path = _own_path(memory, arguments["path"])
     given = [(str(each["oldText"]), str(each["newText"])) for each in arguments["patches"]]
     patches = [(untrusted.unfenced(old), untrusted.unfenced(new)) for old, new in given]
     if not patches:
@@ -256,7 +273,7 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
 
 
 def append(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
-    path, entry = page_path(arguments["path"]), untrusted.unfenced(str(arguments["entry"]))
+    path, entry = _own_path(memory, arguments["path"]), untrusted.unfenced(str(arguments["entry"]))
     summary = str(arguments.get("summary") or "")
     if not entry.strip():
         raise Invalid(f"{path} was not changed: the entry is empty. Give a block of Markdown.")

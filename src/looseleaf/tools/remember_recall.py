@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import Invalid
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.origins import is_at_least
 from looseleaf.language.topic_words import topic_name
@@ -19,6 +19,7 @@ from looseleaf.text.diff import split_lines
 from looseleaf.tools.page_tools import (
     appended,
     list_pages,
+    read_farther,
     readable,
     refuse_long,
     show,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.memory import Memory
+    from looseleaf.memory.parts import Parts
     from looseleaf.recall.hits import Hit
 
 _FOUND = 10
@@ -48,7 +50,15 @@ _MARKED = re.compile(r"[ \t]*(?:[-*+][ \t]|#|>|\||[0-9]+[.)][ \t]|```|~~~|<!--|-
 
 
 def remember(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
-    path, content = page_of_topic(str(arguments["topic"]), memory.views.topics()), str(arguments["content"])
+    topic, content = str(arguments["topic"]), str(arguments["content"])
+    layer, bare_topic = memory.parts.split_topic(topic.strip())
+    if layer is not None:
+        raise Refused(
+            f"Nothing was remembered: {topic.strip()} is of the layer {layer.name}, which tools only read. Give the "
+            f"topic alone, such as {bare_topic or 'user'}: then it is kept in this memory."
+        )
+    memory.parts.notebook.catch_up()
+    path = page_of_topic(topic, memory.parts.known.names)
     if not content.strip():
         raise Invalid(f"Nothing was remembered on {path}: the content is empty. Give the text to remember.")
     refuse_long(memory, path, content)
@@ -90,12 +100,30 @@ def recall(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     if query:
         return _answer_query(memory, query, topic)
     if topic:
-        answer = show(memory, readable(memory, page_of_topic(topic, memory.views.topics())))
-        return ToolAnswer(answer.value, {"page": answer.data}, answer.text)
+        return _show_topic(memory, topic)
     answer = list_pages(memory, {})
     days = sorted(path[5:-3] for path in memory.pages.list() if path.startswith("days/"))
     text = f"{answer.text}\nDays: {len(days)}, {days[0]} to {days[-1]}." if days else answer.text
     return ToolAnswer(answer.value, answer.data | {"days": days}, text)
+
+
+def _show_topic(memory: Memory, topic: str) -> ToolAnswer:
+    """Return the page of a topic: of this memory, else of the nearest under it that has one; and where there are
+    more."""
+    layer, bare = memory.parts.split_topic(topic)
+    path = page_of_topic(bare, memory.views.topics())
+
+    def has(parts: Parts) -> bool:
+        return parts.pages.page(path).exists
+
+    layers = memory.parts.layers
+    there = [] if layer is not None else [name for name, is_there in memory.parts.farther(has) if is_there]
+    if layer is None and there and layers is not None and not has(memory.parts):
+        layer = layers.named(there.pop(0))
+    answer = read_farther(memory, layer, path) if layer is not None else show(memory, readable(memory, path))
+    more = ", ".join(f"{name}:{path}" for name in there)
+    text = f"{answer.text}\n[memory_read also has {more}]" if more else answer.text
+    return ToolAnswer(answer.value, {"page": answer.data}, text)
 
 
 def _answer_query(memory: Memory, query: str, topic: str) -> ToolAnswer:

@@ -7,7 +7,6 @@ done. To forget is only a proposal in review.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 
@@ -15,6 +14,7 @@ from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.origins import CONFIDENCE
 from looseleaf.base.paths import STATE
 from looseleaf.base.values import Fact
+from looseleaf.facts.layered import unite
 from looseleaf.facts.ledger import fact_id, true_at
 from looseleaf.facts.placement import PROJECT
 from looseleaf.language.value_keys import key
@@ -30,11 +30,12 @@ from looseleaf.tools.tool import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from looseleaf.facts.gate import Spoken
     from looseleaf.memory import Memory
+    from looseleaf.memory.parts import Parts
 
 
 _MOST = 5
@@ -44,7 +45,7 @@ _FOUND = 50
 """The most facts that the words choose, for their topics."""
 
 _LONGEST = 300
-_NAMED = re.compile(r"f_[0-9a-f]{1,12}|.+\.md:[0-9]{1,7}", re.ASCII)
+_NAMED = re.compile(r"(?:[\w-]+:)?f_[0-9a-f]{1,12}|.+\.md:[0-9]{1,7}", re.ASCII)
 
 
 def forget(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
@@ -57,7 +58,10 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
             f"Nothing was proposed: no fact says “{what}”. Find it with recall, and give the words of one fact."
         )
     if len(facts) > 1:
-        named = "; ".join(f"{fact.id} {_text_of(fact)} ({fact.path}:{fact.line})" for fact in facts[:_MOST])
+        named = "; ".join(
+            f"{_in_layer(fact, fact.id)} {_text_of(fact)} ({_in_layer(fact, fact.path)}:{fact.line})"
+            for fact in facts[:_MOST]
+        )
         more = f" and {len(facts) - _MOST} more" if len(facts) > _MOST else ""
         raise Invalid(
             f"Nothing was proposed: several facts say “{what}”: {named}{more}. Give the id of one, or its place."
@@ -78,24 +82,38 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
         level="inferred",
         recorded_at=time.time(),
         status="pending",
+        layer=fact.layer,
     )
     asked = memory.review.ask(proposal, f"{AGENT}{memory.agent} asks to forget it")
+    place = _in_layer(fact, fact.path)
     if asked.rejected:
         raise Refused(
             f"Nothing was proposed: the user was asked to forget “{_text_of(fact)}” and said no. Do not ask again; the "
-            f"user can delete its line on {fact.path}."
+            f"user can delete its line on {place}."
         )
     if asked.full:
-        waiting = len(parse(PATH, memory.pages.read(PATH).text).facts)
+        review = memory.pages.read(_in_layer(fact, PATH))
+        waiting = len(parse(PATH, review.text).facts)
         wait = f"{waiting} proposals wait" if waiting != 1 else "1 proposal waits"
         raise Refused(
-            f"Nothing was proposed: {wait} in {PATH} already, and it is full. Ask the user to decide some of them, "
-            "then try again."
+            f"Nothing was proposed: {wait} in {_in_layer(fact, PATH)} already, and it is full. Ask the user to decide "
+            "some of them, then try again."
         )
     state = "Nothing is" if asked.added else "That was proposed before, and nothing is"
-    text = f"{state} forgotten yet: “{_text_of(fact)}” on {fact.path} goes when the user says yes. {WAITS}"
-    data = {"success": True, "fact": fact.id or "", "receipt": asked.edit, "waits": True, "note": WAITS}
+    note = WAITS
+    if fact.layer is not None:  # nothing of it is written to this memory
+        note = (
+            f"Tell the user that it waits for a yes in {_in_layer(fact, PATH)}: `looseleaf approve "
+            f"{_in_layer(fact, proposal.id)}` says it; and do not write it again."
+        )
+    text = f"{state} forgotten yet: “{_text_of(fact)}” on {place} goes when the user says yes. {note}"
+    data = {"success": True, "fact": fact.id or "", "receipt": asked.edit, "waits": True, "note": note}
     return ToolAnswer({"success": True}, data, text)
+
+
+def _in_layer(fact: Fact, name: str | None) -> str:
+    """Return a name with the layer that the fact is of: `home:USER.md`."""
+    return f"{fact.layer}:{name}" if fact.layer else name or ""
 
 
 def _find_facts(memory: Memory, what: str) -> list[Fact]:
@@ -106,9 +124,13 @@ def _find_facts(memory: Memory, what: str) -> list[Fact]:
         except Refused:
             return []
         return [found] if found.status == "current" and found.path else []
-    topics = memory.parts.recall.topics_saying(what, _FOUND)  # no other topic is read
-    memory.parts.notebook.catch_up()  # once, not per topic: it scans every page
-    current = [fact for topic in topics for fact in true_at(memory.parts.known.of(topic)) if fact.path]
+
+    def read(parts: Parts) -> list[Fact]:
+        topics = parts.recall.topics_saying(what, _FOUND)  # no other topic is read
+        parts.notebook.catch_up()  # once, not per topic: it scans every page
+        return [fact for topic in topics for fact in true_at(parts.known.of(topic)) if fact.path]
+
+    current = unite([("", read(memory.parts)), *memory.parts.farther(read)])
     wanted = key(what, "note")
     same = [fact for fact in current if wanted in (key(_text_of(fact), "note"), key(fact.object, "note"))]
     if same:
@@ -126,16 +148,20 @@ def _text_of(fact: Fact) -> str:
 # --- the working state -------------------------------------------------------------------
 
 
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(each)
+
+
 def _refuse_private(memory: Memory, patch: Mapping[str, Any]) -> None:
     """Refuse private words, if git tracks the state."""
-    if not memory.parts.is_project:
-        return
-    from looseleaf.language.private_kinds import private_kinds
-
-    kinds = private_kinds(json.dumps(patch, ensure_ascii=False))
-    if kinds and memory.parts.is_tracked():
+    kinds = memory.parts.kept_out("", _texts_in(patch))
+    if kinds:
         raise Refused(
-            f"{STATE} was not changed: this is private ({', '.join(sorted(kinds))}), and git tracks the folder. Say it "
+            f"{STATE} was not changed: this is private ({kinds}), and git tracks the folder. Say it "
             "without that."
         )
 

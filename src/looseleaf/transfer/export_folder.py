@@ -20,8 +20,10 @@ from looseleaf.base.immutable import frozen
 from looseleaf.pages.folder import above, is_memory
 from looseleaf.store import records
 from looseleaf.store.disk import LOCK, TURN, this_disk
-from looseleaf.store.files import WRITER
+from looseleaf.store.files import locate_in
+from looseleaf.store.machines import as_own
 from looseleaf.store.root import LATE, STAGED, Root, unreadable, unwritten
+from looseleaf.store.share import WRITER
 from looseleaf.store.streams import segment_number
 
 TYPE_CHECKING = False
@@ -212,11 +214,11 @@ def note_copy(memory: Memory, path: str) -> None:
 
 
 def last_copy(memory: str) -> tuple[str, float] | None:
-    """Return the last whole export of a memory, if it is still there, and when it was made."""
+    """Return the last whole export of a memory on this machine, if it is still there, and when it was made."""
     import json
 
     try:
-        with open(os.path.join(memory, *COPY.split("/")), encoding="utf-8") as file:
+        with open(locate_in(memory, COPY), encoding="utf-8") as file:
             told = json.load(file)
         path, ts = str(told["path"]), float(told["ts"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -313,7 +315,7 @@ def _walk(root: Root, strangers: list[str]) -> Iterator[_Entry]:
                 yield _Entry(path, True, 0, int(root.disk.fstat(folder).st_mtime), (0,))
                 for name in sorted(root.disk.names(folder)):
                     each = f"{path}/{name}" if path else name
-                    if each in NOT_TAKEN:
+                    if as_own(each) in NOT_TAKEN:
                         continue
                     try:
                         seen = root.disk.stat(folder, name)
@@ -335,6 +337,7 @@ def _walk(root: Root, strangers: list[str]) -> Iterator[_Entry]:
 
 def _is_written_once(path: str) -> bool:
     """True for a file that is written once, and changes only by `forget`."""
+    path = as_own(path)
     is_segment = path.startswith("log/") and segment_number(path.rpartition("/")[2]) is not None
     return is_segment or path.startswith(("log/bodies/", "log/entries/"))
 

@@ -15,7 +15,7 @@ from looseleaf.base.paths import safe_name
 from looseleaf.base.values import Position
 from looseleaf.explain.sources import FactWords, SourcePlaces
 from looseleaf.facts.ledger import copy_id, true_at
-from looseleaf.log.recorder import stream_of
+from looseleaf.log.talk_streams import TRACES, agent_of, is_imported, machine_of, talk_elsewhere
 from looseleaf.log.turns import trace_text
 from looseleaf.store.records import to_json
 
@@ -31,40 +31,48 @@ if TYPE_CHECKING:
     """Consecutive lines of one session: the place of the first, and the end of the last."""
 
 
-TRACES = "traces/"
-"""The prefix of an agent's stream of traces."""
-
 _MEDIA = {"images": "image_url", "audio": "audio_url", "video": "video_url"}
 
 
 def message_lines(memory: Memory, agent: str | None = None) -> Iterator[bytes]:
-    """Yield the sessions of an agent (None: of all) in the order of their start, in pieces: the last piece of a session
-    ends its line."""
-    agents = [
-        name.removeprefix(TRACES) for name in memory.parts.context.store.streams() if name.startswith(TRACES)
-    ]
+    """Yield the sessions of an agent (None: of all), machine by machine in the order of their start, in pieces: the
+    last piece of a session ends its line."""
+    store = memory.parts.context.store
+    streams = [*(name for name in store.streams() if name.startswith(TRACES)), *talk_elsewhere(store)]
+    agents = sorted(set(map(agent_of, streams)))
     if agent is not None:
         if safe_name(agent, "agent's name") not in agents:
             there = f"Choose one of {', '.join(agents)}." if agents else "Record something first."
             raise NotFound(f"Nothing was exported: no agent {agent!r} has recorded anything. {there}")
-        agents = [agent]
-    for each in agents:
-        for session, runs in _find_runs(memory, each).items():
-            before = to_json({"session": session, "agent": each})[:-1] + b',"messages":['
+        streams = [each for each in streams if agent_of(each) == agent]
+    taken: dict[tuple[str, str], int] = {}
+    for each in streams:
+        machine = machine_of(each)
+        about = {"agent": agent_of(each)} | ({"machine": machine} if machine else {})
+        counts: dict[str, int] = {}
+        for session, runs in _find_runs(memory, each, counts).items():
+            item = agent_of(each), session
+            if is_imported(session):
+                if counts[session] <= taken.get(item, 0):
+                    continue  # another machine imported it too
+                taken[item] = counts[session]
+            before = to_json({"session": session} | about)[:-1] + b',"messages":['
             for message in _messages_of(_read_traces(memory, each, session, runs)):
                 yield before + to_json(message)
                 before = b","
             yield b"]}\n"
 
 
-def _find_runs(memory: Memory, agent: str) -> dict[str, list[Run]]:
+def _find_runs(memory: Memory, stream: str, counts: dict[str, int]) -> dict[str, list[Run]]:
+    """Return the runs of each session, and add its lines to `counts`."""
     found: dict[str, list[Run]] = {}
     before: str | None = None
-    for line in memory.parts.context.store.read(stream_of(agent)):
+    for line in memory.parts.context.store.read(stream):
         trace = Trace.from_record(line.record)
         if trace is None:
             continue
         runs = found.setdefault(trace.session_id, [])
+        counts[trace.session_id] = counts.get(trace.session_id, 0) + 1
         if trace.session_id == before and runs[-1][2] == line.end.segment:
             runs[-1] = (*runs[-1][:2], *line.end)
         else:
@@ -73,9 +81,9 @@ def _find_runs(memory: Memory, agent: str) -> dict[str, list[Run]]:
     return found
 
 
-def _read_traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[Trace]:
+def _read_traces(memory: Memory, stream: str, session: str, runs: list[Run]) -> Iterator[Trace]:
     for segment, offset, *end in runs:
-        for line in memory.parts.context.store.read(stream_of(agent), Position(segment, offset)):
+        for line in memory.parts.context.store.read(stream, Position(segment, offset)):
             if line.end > Position(*end):
                 break
             trace = Trace.from_record(line.record)

@@ -13,8 +13,10 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import START
 from looseleaf.log.recorder import stream_of
+from looseleaf.log.talk_streams import agent_of, own_talk, talk_elsewhere
 from looseleaf.store import IMPORTS
 from looseleaf.store import records as codec
+from looseleaf.store.machines import stream_of as stream_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,36 +192,61 @@ class ImportChain:
 
 
 class ImportLedger:
-    """All imports of a memory. `catch_up` reads new records, also those of other processes."""
+    """All imports of a memory, on all machines. `catch_up` reads new records, also those of other processes."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._priors: dict[str, Prior] = {}
-        self._position: Position = START
-        self._last: object = None
+        self._streams: dict[str, _LedgerStream] = {}
         self.is_damaged = False
         """True if a record cannot be read: then no item is sure to be new."""
 
     @property
     def is_empty(self) -> bool:
-        return not self._priors
+        return not any(each.priors for each in self._streams.values())
 
     def has(self, item: str) -> bool:
-        return item in self._priors
+        return any(item in each.priors for each in self._streams.values())
 
     def prior(self, item: str) -> Prior | None:
-        found = self._priors.get(item)
-        return Prior(False, "") if found is None and self.is_damaged else found
+        """Return what is known of an item. If several machines imported it, the one that did not finish counts, else
+        the one that took most."""
+        found = [each.priors[item] for each in self._streams.values() if item in each.priors]
+        if not found:
+            return Prior(False, "") if self.is_damaged else None
+        return min(found, key=lambda each: (each.is_done, -each.count))
 
     def catch_up(self) -> set[str]:
         """Read new records, and return the items in them."""
+        for stream in (IMPORTS, *(stream_on(machine, IMPORTS) for machine in self._store.machines())):
+            self._streams.setdefault(stream, _LedgerStream(self._store, stream))
+        found = {item for each in self._streams.values() for item in each.catch_up()}
+        self.is_damaged = self.is_damaged or any(each.is_damaged for each in self._streams.values())
+        return found
+
+    def append(self, records: Sequence[Record]) -> None:
+        if records:
+            self._store.append(IMPORTS, list(records))
+            self.catch_up()
+
+
+class _LedgerStream:
+    """The imports of one machine."""
+
+    def __init__(self, store: Store, stream: str) -> None:
+        self._store, self._stream = store, stream
+        self.priors: dict[str, Prior] = {}
+        self._position: Position = START
+        self._last: object = None
+        self.is_damaged = False
+
+    def catch_up(self) -> set[str]:
         found: set[str] = set()
         is_known = self._position == START
 
         def set_damaged(_: object) -> None:
             self.is_damaged = True
 
-        for line in self._store.read(IMPORTS, self._position, set_damaged):
+        for line in self._store.read(self._stream, self._position, set_damaged):
             if is_known:
                 self._add_record(line.record)
                 found.add(str(line.record.get("item")))
@@ -233,7 +260,7 @@ class ImportLedger:
     def _add_record(self, record: Record) -> None:
         item, agent = str(record.get("item")), str(record.get("agent"))
         if record.get("kind") == "begun":
-            self._priors[item] = Prior(False, agent, is_mine=record.get("mine") is True)
+            self.priors[item] = Prior(False, agent, is_mine=record.get("mine") is True)
         elif record.get("kind") == "done":
             count = record.get("count")
             content, page = str(record.get("content")), str(record.get("page") or "")
@@ -241,12 +268,7 @@ class ImportLedger:
                 record.get(name) is True for name in ("mine", "loose", "unasked")
             )
             number = count if type(count) is int else 0
-            self._priors[item] = Prior(True, agent, content, number, is_mine, page, is_loose, is_unasked)
-
-    def append(self, records: Sequence[Record]) -> None:
-        if records:
-            self._store.append(IMPORTS, list(records))
-            self.catch_up()
+            self.priors[item] = Prior(True, agent, content, number, is_mine, page, is_loose, is_unasked)
 
 
 def record_of(kind: str, format_: str, item: str, agent: str, **more: Any) -> Record:
@@ -255,12 +277,24 @@ def record_of(kind: str, format_: str, item: str, agent: str, **more: Any) -> Re
 
 
 class RecordedMarks:
-    """The marks of an agent's sessions in the log. Reads the log once for where each session's runs of lines begin, and
-    the lines of a session on request."""
+    """The marks of an agent's sessions in the logs of all machines."""
 
     def __init__(self, store: Store, agent: str) -> None:
+        elsewhere = (stream for stream in talk_elsewhere(store) if agent_of(stream) == agent)
+        self._streams = [_MarkedStream(store, stream) for stream in (stream_of(agent), *elsewhere)]
+
+    def marks(self, session: str) -> dict[str, str]:
+        """Return the marks of a session, each with the id of its trace."""
+        return {mark: trace for each in self._streams for mark, trace in each.marks(session).items()}
+
+
+class _MarkedStream:
+    """The marks in one log. Reads it once for where each session's runs of lines begin, and the lines of a session on
+    request."""
+
+    def __init__(self, store: Store, stream: str) -> None:
         self._store = store
-        self._stream = stream_of(agent)
+        self._stream = stream
         self._runs: dict[str, list[Position]] = {}
         self._position: Position = START
         self._session = ""
@@ -285,10 +319,10 @@ class RecordedMarks:
 
 
 def recorded_lines(store: Store) -> dict[str, set[int]]:
-    """Return the marks (`line_mark`) of what is recorded of each session, of any agent."""
+    """Return the marks (`line_mark`) of what is recorded of each session, of any agent on any machine."""
     found: dict[str, set[int]] = {}
-    for name in store.streams():
-        for line in store.read(name) if name.startswith("traces/") else ():
+    for stream in (*own_talk(store), *talk_elsewhere(store)):
+        for line in store.read(stream):
             key, text = line.record.get("correlation_id"), line.record.get("content")
             marks = found.setdefault(str(line.record.get("session_id")), set())
             marks.add(line_mark(str(key) if key else "", str(line.record.get("trace_type")), str(text or "")))

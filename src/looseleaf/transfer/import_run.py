@@ -83,20 +83,22 @@ def run(
     format_: Format,
     *,
     mine: bool = False,
+    here: bool = False,
     dry_run: bool = False,
     step: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """Import a source into a memory, as its agent. `mine`: the user vouches for it. `step` gets the number of items
-    done, and 0 for the unknown total."""
-    return Import(memory, format_.NAME, mine=mine, dry_run=dry_run).run(source, format_, step)
+    """Import a source into a memory, as its agent. `mine`: the user vouches for it; `here`: also for what is private,
+    where git tracks the folder. `step` gets the number of items done, and 0 for the unknown total."""
+    return Import(memory, format_.NAME, mine=mine, here=here, dry_run=dry_run).run(source, format_, step)
 
 
 class Import:
-    def __init__(self, memory: Memory, format_: str, *, mine: bool, dry_run: bool) -> None:
+    def __init__(self, memory: Memory, format_: str, *, mine: bool, here: bool, dry_run: bool) -> None:
         self._memory = memory
         self._store = memory.parts.context.store
         self._format = format_
         self._is_mine = mine
+        self._is_here = here
         self._is_dry = dry_run
         self._origin = None if mine else f"import:{format_}"
         self._recorder = memory.parts.conversation.recorder
@@ -131,7 +133,7 @@ class Import:
     @cached_property
     def _vouched(self) -> VouchedItems:
         tools = self._hashes, self._ledger, self._tally, self._forgotten
-        return VouchedItems(self._memory, self._format, *tools)
+        return VouchedItems(self._memory, self._format, *tools, here=self._is_here)
 
     def run(self, source: ImportSource, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
         if not self._is_mine and self._memory.agent != IMPORTER:

@@ -26,11 +26,11 @@ from looseleaf.facts.ledger import fact_id
 from looseleaf.language.relations import SALIENCE, relation_of
 from looseleaf.language.topic_words import topic_name
 from looseleaf.log.journal import PERSON
-from looseleaf.pages.grammar import add_fact, as_written, parse, replace_fact
+from looseleaf.pages.grammar import add_fact, as_written, parse, replace_fact, topic_of
 from looseleaf.pages.pages import Page
 from looseleaf.store.reading import read_and_write
 from looseleaf.text.diff import split_lines
-from looseleaf.text.lines import NOTE, bullet_text
+from looseleaf.text.lines import NOTE, bullet_text, worded
 from looseleaf.text.spellings import MASK, each_text, is_nothing_else, sentences_in
 from looseleaf.text.times import written
 from looseleaf.transfer.import_ledger import record_of
@@ -312,8 +312,10 @@ class VouchedItems:
         ledger: ImportLedger,
         tally: ImportTally,
         forgotten: ForgottenFilter,
+        *,
+        here: bool,
     ) -> None:
-        self._memory, self._format, self._hashes = memory, format_, hashes
+        self._memory, self._format, self._hashes, self._here = memory, format_, hashes, here
         self._ledger, self._tally, self._forgotten = ledger, tally, forgotten
         self._claims: dict[str, list[tuple[ImportClaim, str]]] = {}
         self._edits = 0
@@ -322,6 +324,8 @@ class VouchedItems:
     def preview(self, item: ImportDocument | ImportClaim, name: str) -> None:
         """Count what would be done."""
         fate = self._fate_of(item, name)
+        if fate in ("new", "grown") and self._passes_over(item):
+            return
         if isinstance(item, ImportDocument):
             path, title = _page_of_document(item), item.title
             page = Page(path, self._memory.parts.pages.absorb.read(path))
@@ -341,11 +345,28 @@ class VouchedItems:
         fate = self._fate_of(item, name)
         if fate not in ("new", "grown"):
             self._tally.add(item.KIND, fate)
+        elif self._passes_over(item):
+            return
         elif isinstance(item, ImportClaim):
             self._claims.setdefault(self._page_of_claim(item, name), []).append((item, name))
         else:
             act = partial(self._write_document, item, name, fate)
             read_and_write(self._memory.parts.context.store, act)
+
+    def _passes_over(self, item: ImportDocument | ImportClaim) -> bool:
+        """True if an item is private, and git tracks the folder: then a note says so."""
+        if isinstance(item, ImportDocument):
+            title, topic, lines = item.title, topic_of(_page_of_document(item)), item.text.split("\n")
+        else:
+            title, topic, lines = item.text, item.topic, [worded(item.relation or NOTE, item.text)]
+        kinds = self._memory.parts.kept_out(topic, lines) if not self._here else ""
+        if kinds:
+            self._tally.add(item.KIND, "bad")
+            self._tally.note(
+                f"{clip_title(title)!r} was passed over: it is private ({kinds}), and git tracks the folder. Import it "
+                "into the home memory (--memory ~/.looseleaf), or add --here."
+            )
+        return bool(kinds)
 
     def finish(self) -> None:
         for path, claims in self._claims.items():

@@ -6,7 +6,6 @@ that the provider reports after one: a flag in the journal, which the next call 
 
 from __future__ import annotations
 
-import os
 import time
 from functools import cached_property
 
@@ -15,6 +14,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
 from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
 from looseleaf.log.recorder import Recorder, ask, given_in, stream_of
+from looseleaf.log.talk_streams import agent_of, is_imported, machine_of, talk_elsewhere
 from looseleaf.log.turns import (
     interactions,
     last_turns,
@@ -196,7 +196,14 @@ class Conversation:
 
     def turns(self, last: int | None, session: str | None) -> list[Turn]:
         """Return the last turns (None: all) of a session or of all."""
-        return last_turns(self._store, self._stream, last, session)
+        found = last_turns(self._store, self._stream, last, session)
+        for stream in self._elsewhere() if session is not None and not found else ():
+            found = found or last_turns(self._store, stream, last, session)
+        return found
+
+    def _elsewhere(self) -> list[str]:
+        """Return the streams of this agent on other machines."""
+        return [each for each in talk_elsewhere(self._store) if agent_of(each) == self._agent]
 
     def turn(self, turn_id: str) -> Turn:
         check_text("turn_id", turn_id, required=True)
@@ -211,7 +218,16 @@ class Conversation:
         return turn_range(self._store, self._stream, first, last)
 
     def sessions(self, last: int) -> list[Session]:
-        return sessions(self._store, self._stream, last)
+        found = sessions(self._store, self._stream, last)
+        elsewhere = self._elsewhere()
+        if not elsewhere:
+            return found
+        taken = {each.session_id: each.traces for each in found if is_imported(each.session_id)}
+        for stream in elsewhere:
+            for each in sessions(self._store, stream, last, machine_of(stream)):
+                if each.traces > taken.get(each.session_id, 0):  # else both machines imported it
+                    found.append(each)
+        return sorted(found, key=lambda each: each.first_ts)[-last:]
 
     def tail(self, count: int, exclude: str | None) -> list[Trace]:
         """Return the traces of the last `count` turns, without the excluded one."""
@@ -235,7 +251,8 @@ class Conversation:
         try:
             entry = self.entry(name)
         except Refused:
-            found = next((each for each in traces_back(self._store, self._stream) if each.id == name), None)
+            every = (traces_back(self._store, stream) for stream in (self._stream, *self._elsewhere()))
+            found = next((each for traces in every for each in traces if each.id == name), None)
             if found is None:
                 raise
             return [found]
@@ -308,7 +325,9 @@ class Conversation:
 
         vocabulary = self.model(name).vocabulary
         if vocabulary not in self._counts:
-            self._counts[vocabulary] = TokenCounts(os.path.join(self._context.path, COUNTS), vocabulary)
+            self._counts[vocabulary] = TokenCounts(
+                self._store.locate(COUNTS), vocabulary, inside=self._context.path
+            )
         counts = self._counts[vocabulary]
         return lambda texts: counts.count(texts, quick=quick)
 

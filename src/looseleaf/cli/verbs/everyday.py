@@ -174,7 +174,7 @@ def remember(options: CliOptions) -> int:
 
 def _next_step(done: Remembered) -> str:
     if done.layer:
-        return "`looseleaf facts` lists it with its layer; `--here` keeps what you say in this memory."
+        return "`looseleaf facts` lists it with its layer; with `--here`, what you say stays in this memory."
     outcomes = _outcomes_to_print(done)
     if done.noted is not None and not done.noted.changed and not outcomes:
         return f"`looseleaf show {shell_word(done.noted.path)}` shows it."

@@ -16,6 +16,7 @@ from looseleaf.cli.output import (
     hung,
     line_of,
     marks_of,
+    name_of,
     next_step,
     open_memory,
     place_of,
@@ -28,7 +29,7 @@ from looseleaf.cli.output import (
     when,
     words_of,
 )
-from looseleaf.text.lines import lazy
+from looseleaf.text.lines import lazy, undoubted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +124,10 @@ def score(options: CliOptions) -> int:
 
 
 def correct(options: CliOptions) -> int:
-    return _change_fact(options, "corrected", lambda memory, fact: memory.review.correct(fact, options.text))
+    def change(memory: Memory, fact: str) -> Fact:
+        return memory.review.correct(fact, options.text, here=options.here)
+
+    return _change_fact(options, "corrected", change)
 
 
 def reject(options: CliOptions) -> int:
@@ -135,11 +139,21 @@ def approve(options: CliOptions) -> int:
     with open_memory(options) as memory:
         before = {fact.id for fact in memory.facts()}
         named = choose_fact(memory, options, options.fact, done="approved", first=first)
-        fact = memory.review.approve(named.id or "")
+        kinds = memory.review.private_kinds(named) if not options.home else ""
+        fact = memory.review.approve(name_of(named), where="home" if options.home else None)
         options.done = "it was approved; "
-        gone = [each for each in memory.facts(topic=fact.topic, status="superseded") if each.id in before]
+        past = [each for status in first[2:] for each in memory.facts(topic=fact.topic, status=status)]
+        # The value itself may have stood with a mark (`from desk on …`), which is gone now.
+        words = undoubted(fact.object)
+        gone = [each for each in past if each.id in before and undoubted(each.object) != words]
         lines = (f"\n  instead of: {line_of(each)}; `looseleaf undo` brings it back" for each in gone)
         print_answer(options, fact.to_dict(), f"approved: {line_of(fact)}{''.join(lines)}")
+        if kinds:
+            next_step(
+                options,
+                f"it is private ({kinds}), and stands where git looks. `looseleaf undo`, then `looseleaf approve "
+                f"{(named.id or '')[:SHORT_ID]} --home`, keeps it in the home memory.",
+            )
         print_notes(memory)
     return 0
 
@@ -152,7 +166,7 @@ def pin(options: CliOptions) -> int:
 def _change_fact(options: CliOptions, done: str, change: Callable[[Memory, str], Fact]) -> int:
     with open_memory(options) as memory:
         named = choose_fact(memory, options, options.fact, done=done)
-        fact = change(memory, named.id or "")
+        fact = change(memory, name_of(named))
         options.done = f"it was {done}; "
         print_answer(options, fact.to_dict(), f"{done}: {line_of(fact)}")
         print_notes(memory)
@@ -168,7 +182,7 @@ def show_fact(memory: Memory, options: CliOptions) -> None:
 def history(options: CliOptions) -> int:
     with open_memory(options) as memory:
         named = choose_fact(memory, options, options.fact, done="shown")
-        values = [(fact, memory.explain.sources(fact)) for fact in memory.history.fact(named.id or "")]
+        values = [(fact, memory.explain.sources(fact)) for fact in memory.history.fact(name_of(named))]
         rows = [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
         texts = ("\n  ".join((line_of(fact), *history_lines(fact, said))) for fact, said in values)
         print_answer(options, rows, "\n".join(texts))
@@ -220,12 +234,12 @@ def why(options: CliOptions) -> int:
         lines += [f"journal: {line}" for _, line in made]
         print_answer(options, about, "\n  ".join(lines))
         print_notes(memory)
-        before = f"`looseleaf history {fact.id}` shows its earlier values"
-        next_step(options, f"{before}; `looseleaf correct {fact.id} TEXT` corrects it.")
+        before = f"`looseleaf history {name_of(fact)}` shows its earlier values"
+        next_step(options, f"{before}; `looseleaf correct {name_of(fact)} TEXT` corrects it.")
     return 0
 
 
-_NAME = lazy(r"f_[0-9a-z]*|[^\n]+\.md:[0-9]{1,7}")
+_NAME = lazy(r"(?:[\w-]+:)?f_[0-9a-z]*|[^\n]+\.md:[0-9]{1,7}")
 _MAY_BE_ID = lazy("[0-9a-f]{4,12}")
 
 
@@ -293,7 +307,7 @@ def _entry_of(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
     if fact.entry_id is None:
         return None, None
     try:
-        entry = memory.talk.entry(fact.entry_id)
+        entry = memory.parts.of_layer(fact.layer).conversation.entry(fact.entry_id)
     except NotFound:
         return None, None  # who reads its words says so
     except Refused as refused:
@@ -304,16 +318,17 @@ def _entry_of(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
 
 def _journal_of(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
     """Return the journal on a fact, oldest first: edits that wrote or ended it, and a person's acts on it."""
+    parts = memory.parts.of_layer(fact.layer)
     own = {source.partition("@")[2] for source in fact.sources if "@" in source}
     found: list[tuple[Record, str]] = [
         (edit_dict(edit), edit_line(edit).strip())
-        for edit in memory.history.edits()
+        for edit in parts.pages.log()
         if edit.id in own
         or any(told.get("id") == fact.id for told in edit.facts)
         or any(ended[0] == fact.id for ended in edit.ended)
     ]
     names = ("id", "ts", "fact", "author", "reason", "set", "was", "undoes")
-    for record in (line.record for line in memory.parts.context.store.read("journal")):
+    for record in (line.record for line in parts.context.store.read("journal")):
         if record.get("kind") == "fact" and record.get("fact") == fact.id:
             word = {name: record.get(name) for name in names}
             found.append((word, _act_line(word)))

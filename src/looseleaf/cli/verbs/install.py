@@ -241,22 +241,28 @@ class _Settings:
 def change_settings(options: CliOptions) -> int:
     """Show the changes, ask, and write them: the agents' settings, and the distiller in ours."""
     chosen = [name for name in ("claude", "codex", "gemini") if getattr(options, name)]
-    if not chosen and (options.distill_with is None or options.event == "remove"):
+    if not chosen and not options.git and (options.distill_with is None or options.event == "remove"):
         raise Invalid(
             "The settings were not changed: say which. --claude, --codex, --gemini: of that agent in this project; "
-            "with --user, your own. `looseleaf setup` does it for every agent on this machine."
+            "with --user, your own. `looseleaf setup` does it for every agent on this machine. --git: of this "
+            "repository."
         )
     wanted = _distiller_change(options) if options.distill_with is not None else None
     changed = [each for name in chosen for each in _hook_changes(options, name)]
     changed += [wanted] if wanted is not None else []
+    if options.git:
+        from looseleaf.cli.verbs.git import attributes_change, change_driver
+
+        changed.append(_Settings(*attributes_change(options)))
     if wanted is not None and not options.json:
         say(_privacy_notice(options))  # before the person agrees to it
     written = [_write_change(options, each) for each in changed]
+    in_git = [change_driver(options, own_program())] if options.git else []
     if options.json:
         told = [
             {"path": each.path, "event": options.event, "written": is_written and each.new is not None}
             for each, is_written in zip(changed, written, strict=True)
-        ]
+        ] + in_git
         print_json(told[0] if len(told) == 1 else {"settings": told})
     elif options.event == "install" and chosen and any(written):
         _print_hints(options)
@@ -322,11 +328,12 @@ def _write_change(options: CliOptions, changed: _Settings) -> bool:
     if not options.json:
         say(unified(old or "", new or "", path, path if new is not None else os.devnull).rstrip("\n"))
     if not options.yes:
+        do = "delete" if new is None else "write"
         ask(
-            f"Write {path}?",
-            no_terminal=f"The settings were not changed: there is no terminal to ask whether to write {path}. "
-            "Give --yes to write it.",
-            no=f"The settings were not changed: {path} is as it was. Answer `y` to write it.",
+            f"{do.capitalize()} {path}?",
+            no_terminal=f"The settings were not changed: there is no terminal to ask whether to {do} {path}. "
+            f"Give --yes to {do} it.",
+            no=f"The settings were not changed: {path} is as it was. Answer `y` to {do} it.",
         )
     write(path, old, new)
     options.done = "the settings are written; "
@@ -382,12 +389,17 @@ def _print_hints(options: CliOptions) -> None:
 
 def own_command(options: CliOptions) -> list[str]:
     """Return the command line that runs this program from any folder, with the memory if one was named."""
+    made = own_program()
+    memory = options.memory or os.environ.get("LOOSELEAF_HOME")
+    made += ["--memory", os.path.abspath(memory)] if memory else []
+    return made + (["--agent", options.agent] if options.agent else [])
+
+
+def own_program() -> list[str]:
+    """Return the command line that runs this program from any folder."""
     from shutil import which
 
     own = os.path.abspath(sys.argv[0])
     is_program = os.path.basename(own).startswith("looseleaf") and os.access(own, os.X_OK)
     found = own if is_program else which("looseleaf")
-    made = [os.path.abspath(found)] if found else [sys.executable, "-m", "looseleaf"]
-    memory = options.memory or os.environ.get("LOOSELEAF_HOME")
-    made += ["--memory", os.path.abspath(memory)] if memory else []
-    return made + (["--agent", options.agent] if options.agent else [])
+    return [os.path.abspath(found)] if found else [sys.executable, "-m", "looseleaf"]

@@ -26,6 +26,7 @@ from looseleaf.cli.output import (
     next_step,
     no_page,
     open_memory,
+    page_name,
     plain,
     print_answer,
     print_bytes,
@@ -182,13 +183,15 @@ def show_who(options: CliOptions) -> int:
         )
     with open_memory(options) as memory:
         page = memory.pages.read(options.page)
+        path = page_name(memory, options.page, page.path)
         if not page.exists:
-            raise no_page(memory, page.path)
-        lines = memory.explain.who(page.path)
+            raise no_page(memory, path)
+        lines = memory.explain.who(path)
         if options.json:
-            print_json({"path": page.path, "lines": [each.to_dict() for each in lines]})
+            print_json({"path": path, "lines": [each.to_dict() for each in lines]})
         else:
-            facts = {fact.line: fact for fact in memory.facts() if not fact.layer and fact.path == page.path}
+            own = memory.parts.at_place(path)[0].notebook.facts()
+            facts = {fact.line: fact for fact in own if fact.path == page.path}
             print_who(lines, facts)
         print_notes(memory)
     return 0
@@ -230,29 +233,46 @@ def _day(ts: float | None) -> str:
 def init(options: CliOptions) -> int:
     from shlex import quote
 
-    from looseleaf.pages.folder import has_lost_log, has_pages
+    from looseleaf.pages.folder import find_unignored, has_lost_log, has_pages
     from looseleaf.pages.folder import init as make
 
     path = first_path(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
     has_lost = has_lost_log(path)
     made = make(path)
     options.done = "the memory is made; "
+    shares = False
+    if options.git_log:
+        from looseleaf.cli.verbs.git import share_log
+
+        shares = share_log(path)
     if options.json:
         print_json({"path": path, "made": made})
     elif made:
+        file = plain(quote(os.path.join(path, ".gitignore")))
+        out = "views/ and review/" if options.git_log else "log/, views/ and review/"
+        covers = f".gitignore there keeps {out} out of git; the pages, with your words, go in.\n"
+        if lacks := find_unignored(path):
+            covers = (
+                f".gitignore there is yours, and stays as it is: git would take in {', '.join(lacks)}, with all that "
+                f"was said.\nTo keep these out: printf '%s\\n' '' {' '.join(lacks)} >> {file}\n"
+            )
         print(
             f"{plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md describes the agent,\n"
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
-            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with your words, go in.\n"
-            f"To keep all of it out: echo '*' > {plain(quote(os.path.join(path, '.gitignore')))}"
+            f"{covers}To keep all of it out: echo '*' > {file}"
         )
+        if options.git_log:
+            print(_WITH_LOG)
         if has_lost:
             print(_WITHOUT_LOG)
         if has_pages(path):
             print(_NOT_YOURS.format(_memory_option(path)))
         next_step(options, _BEGIN.format(_memory_option(path)))
     else:
-        print(f"{plain(path)} is a memory already; nothing was changed.")
+        changed = "nothing was changed" if not shares else "its log goes into git now"
+        print(f"{plain(path)} is a memory already; {changed}.")
+        if shares:
+            print(_WITH_LOG)
         next_step(options, f"`looseleaf{_memory_option(path)}` shows its contents.")
     return 0
 
@@ -261,6 +281,11 @@ _BEGIN = (
     '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf{0} setup` connects coding agents.'
 )
 
+
+_WITH_LOG = (
+    "The history is then in git, with everything that was said, and what review/ and PROJECT.local.md say: `forget`\n"
+    "does not reach commits."
+)
 
 _WITHOUT_LOG = (
     "It was a memory, and log/ was gone: the new log begins without what was said, who changed what, and the marks of\n"
@@ -316,8 +341,9 @@ def show(options: CliOptions) -> int:
                 if then is None
                 else memory.history.page_at(options.page, then)
             )
+            path = page_name(memory, options.page, page.path)
             if not page.exists:
-                raise no_page(memory, page.path, then)
+                raise no_page(memory, path, then)
         except Refused:
             from looseleaf.cli.verbs.facts import show_fact
 
@@ -327,7 +353,7 @@ def show(options: CliOptions) -> int:
             print_notes(memory)
             return 0
         if options.json:
-            print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
+            print_json({"path": path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
         else:
             print_bytes(page.data)
         print_notes(memory)
@@ -349,9 +375,10 @@ def diff(options: CliOptions) -> int:
         else:
             since = parse_when(options.since, start=True)
             before, now = memory.history.page_at(options.page, since), memory.pages.read(options.page)
+            path = page_name(memory, options.page, now.path)
             if not before.exists and not now.exists:
-                raise no_page(memory, now.path)
-            path, old, new = now.path, before.data, now.data
+                raise no_page(memory, path)
+            old, new = before.data, now.data
             labels = (f"{path} {options.since}", f"{path} now")
         # One character for each byte that is not UTF-8, and back: `patch` gets the page's own bytes.
         text = unified(
@@ -488,7 +515,12 @@ _BY_HAND = (
 def _is_mendable(problem: Problem) -> bool:
     """True for a damaged record, segment, seal or body. Where records follow from none, or a copy lies, repair has
     nothing to go by."""
-    path = problem.path
+    from looseleaf.store.check_repair import ELSEWHERE
+    from looseleaf.store.machines import as_own
+
+    path = as_own(problem.path)
+    if problem.message.endswith(ELSEWHERE):
+        return False
     is_part = problem.line is not None or "/archive/" in path or path.startswith(f"{BODIES}/")
     is_log = path.startswith("log/") and not path.startswith(_ENTRIES)
     return (is_log and is_part) or "`looseleaf repair`" in problem.message

@@ -24,6 +24,7 @@ from looseleaf.cli.output import (
     when,
 )
 from looseleaf.place.placer import PATH, under
+from looseleaf.store.machines import log_with
 from looseleaf.text.lines import worded
 
 TYPE_CHECKING = False
@@ -115,6 +116,8 @@ def forget(options: CliOptions) -> int:
         "origin": options.origin,
         "match": options.match,
     }
+    if options.in_place_of is not None:
+        return _forget_in_place(options, given)
     with open_memory(options) as memory:
         if given["fact"]:
             given["fact"] = _resolve_fact(memory, options, given["fact"])
@@ -145,6 +148,41 @@ def forget(options: CliOptions) -> int:
         if not done.probe or not done.probe.hits:
             next_step(options, "`looseleaf check` checks the rest; a forgotten text cannot be restored.")
     return _exit_code(done)
+
+
+def _forget_in_place(options: CliOptions, given: dict[str, str | None]) -> int:
+    name = str(options.in_place_of)
+    with open_memory(options) as memory:
+        own = memory.agent if options.agent is not None else None
+        told = memory.forget(**given, agent=own, in_place_of=name, dry_run=True)
+        if not options.dry_run and not options.yes:
+            if not options.json:
+                _print_in_place(told)
+            ask(
+                f"Will {name} never open this memory again? If it does, two machines have written one log. Forget in "
+                "its place?",
+                no_terminal="Nothing was forgotten: there is no terminal to ask at. `--dry-run` shows what would go, "
+                f"`--yes` does it without asking. Only do this if {name} will never open this memory again.",
+                no="Nothing was forgotten.",
+            )
+        if not options.dry_run:
+            with progress("forgetting"):
+                told = memory.forget(in_place_of=name)
+            options.done = "it was forgotten; " if told.id else ""
+        print_json(told.to_dict()) if options.json else _print_in_place(told)
+        print_notes(memory)
+    return _exit_code(told)
+
+
+def _print_in_place(told: Forgotten) -> None:
+    if told.is_nothing:
+        done = "; that is noted there now" if told.id else ""
+        say(f"The log of {told.what} has nothing of what was forgotten{done}.")
+        return
+    say(f"Forgotten in place of {told.what}:" if told.id else f"What would go from the log of {told.what}:")
+    _print_counts(told)
+    if told.probe is not None:
+        _print_probe(told)
 
 
 def _resolve_fact(memory: Memory, options: CliOptions, words: str) -> str:
@@ -178,19 +216,11 @@ def _print_forgotten(told: Forgotten) -> None:
     if told.layer:
         say(f"In the layer {told.layer}:")
     if told.is_nothing:
-        say(f"Nothing is left of the {told.by}: it was forgotten before.")
+        own = " in what this machine wrote" if told.unheard or (told.probe and told.probe.machines) else ""
+        say(f"Nothing is left of the {told.by}{own}: it was forgotten before.")
     else:
         say("Forgotten:" if told.id else "What would go:")
-    for name, (one, many) in _KINDS.items():
-        count = told.counts.get(name, 0)
-        if count:
-            say(f"  {count:,} {one if count == 1 else many}")
-            if not told.id:
-                shown = told.first.get(name, ())[:_LISTED]
-                for text in shown:
-                    say(f"      {clipped(text)}")
-                if shown and count > len(shown):
-                    say(f"      … and {count - len(shown):,} more")
+    _print_counts(told, shows=not told.id)
     if told.mentions:
         count = len(told.mentions)
         more = f" and {count - _SHOWN:,} more" if count > _SHOWN else ""
@@ -200,12 +230,37 @@ def _print_forgotten(told: Forgotten) -> None:
             "`forget --match` with the value removes these too."
         )
     if told.probe is not None:
-        read = f"{told.probe.files:,} files, {told.probe.bytes:,} bytes"
-        say(f"Every byte was read ({read}): {_probe_result(told)}")
-        if told.probe.theirs:
-            say(f"Still in files of yours: {', '.join(told.probe.theirs)}")
-        if told.id:
-            say(f"{_NOT_SEARCHED} Receipt {told.id}.")
+        _print_probe(told)
+
+
+def _print_counts(told: Forgotten, *, shows: bool = False) -> None:
+    for name, (one, many) in _KINDS.items():
+        count = told.counts.get(name, 0)
+        if count:
+            say(f"  {count:,} {one if count == 1 else many}")
+            if shows:
+                shown = told.first.get(name, ())[:_LISTED]
+                for text in shown:
+                    say(f"      {clipped(text)}")
+                if shown and count > len(shown):
+                    say(f"      … and {count - len(shown):,} more")
+
+
+def _print_probe(told: Forgotten) -> None:
+    assert told.probe is not None
+    read = f"{told.probe.files:,} files, {told.probe.bytes:,} bytes"
+    say(f"Every byte of the folder was read ({read}): {_probe_result(told)}")
+    if told.probe.theirs:
+        say(f"Still in files of yours: {', '.join(told.probe.theirs)}")
+    if told.probe.machines:
+        say(_tell_machines(told))
+    elif told.unheard:
+        say(
+            f"It may still be in the {_logs_of(told.unheard)}, in this folder: what the words were is not known any "
+            "more, so nobody can look. These machines find it when they next open this memory."
+        )
+    if told.id:
+        say(f"{_NOT_SEARCHED} Receipt {told.id}.")
 
 
 def _print_layers(told: Forgotten) -> None:
@@ -220,10 +275,30 @@ def _print_layers(told: Forgotten) -> None:
         say(f"Not complete: the layer {why}")
 
 
+def _logs_of(names: tuple[str, ...]) -> str:
+    return f"log{'s' * (len(names) > 1)} of {', '.join(names)}"
+
+
+def _tell_machines(told: Forgotten) -> str:
+    assert told.probe is not None
+    names, files = told.probe.machines, told.probe.elsewhere
+    one = len(names) == 1
+    folders = dict.fromkeys(log_with(path) for path in files)
+    memory = " --memory ITS-FOLDER" if told.layer else ""
+    return (
+        f"It is still in this folder, in {len(files):,} file{'s' * (len(files) > 1)} of the {_logs_of(names)} "
+        f"({', '.join(folders)}): a machine changes only its own log, and does so when it next opens this memory and "
+        "hears of this. Until then nothing of it is shown here. If "
+        f"{'that machine is' if one else 'one of them is'} gone for good, `looseleaf{memory} forget --in-place-of "
+        f"{names[0]}` does it in its place."
+    )
+
+
 def _probe_result(told: Forgotten) -> str:
     assert told.probe is not None
     if not told.probe.hits:
-        return "0 hits." if not told.mentions else "0 hits, not counting the places that stay."
+        others = f" outside the {_logs_of(told.probe.machines)}" if told.probe.machines else ""
+        return f"0 hits{others}{', not counting the places that stay' if told.mentions else ''}."
     hits = told.probe.hits
     more = (
         f" and {len(hits) - _SHOWN:,} more file{'s' * (len(hits) > _SHOWN + 1)}" if len(hits) > _SHOWN else ""
@@ -238,6 +313,11 @@ def _probe_result(told: Forgotten) -> str:
 
 
 _QUESTION = "yes, no, later or quit? [y/n/l/q] "
+_QUESTION_HOME = "yes, no, at home, later or quit? [y/n/h/l/q] "
+_HOME = (
+    " What is private stands where git looks once it is approved; `looseleaf approve ID --home` keeps it in the home "
+    "memory instead."
+)
 _HOW = "`looseleaf approve ID` or `looseleaf reject ID` decides; or tick and delete lines in {}."
 
 
@@ -265,7 +345,9 @@ def review(options: CliOptions) -> int:
             )
             lines = (_fact_lines(number, fact, reasons) for number, fact in enumerate(waiting, 1))
             table(("", "id", "level", "why it waits", "fact"), rows, lines=lines)
-            next_step(options, _HOW.format(PATH))
+            next_step(
+                options, _HOW.format(PATH) + (_HOME if any(map(memory.review.private_kinds, waiting)) else "")
+            )
         print_notes(memory)
     return 0
 
@@ -282,32 +364,43 @@ def _words_of(fact: Fact) -> str:
 
 
 def _ask_each(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: CliOptions) -> None:
-    done = {"y": 0, "n": 0}
+    done = {"y": 0, "n": 0, "h": 0}
     for number, fact in enumerate(waiting, 1):
         say(_fact_lines(number, fact, reasons))
-        answer = _read_answer()
+        kinds = memory.review.private_kinds(fact)
+        if kinds:
+            say(f"   This is private ({kinds}): yes puts it where git looks, `h` into the home memory.")
+        answer = _read_answer(has_home=bool(kinds))
         if answer == "q":
             break
         if answer in done:
             try:
-                (memory.review.approve if answer == "y" else memory.review.reject)(fact.id or "")
+                _decide(memory, answer, fact.id or "")
                 done[answer] += 1
-                options.done = f"{done['y']} approved, {done['n']} rejected; "
+                options.done = f"{done['y'] + done['h']} approved, {done['n']} rejected; "
             except Refused as refused:
                 say(f"   {refused}")
-    left = len(waiting) - done["y"] - done["n"]
-    back = " `looseleaf undo` undoes the last one." if done["y"] + done["n"] else ""
-    say(f"{done['y']} approved, {done['n']} rejected, {left} left.{back}")
+    left = len(waiting) - sum(done.values())
+    back = " `looseleaf undo` undoes the last one." if sum(done.values()) else ""
+    home = f" ({done['h']} at home)" if done["h"] else ""
+    say(f"{done['y'] + done['h']} approved{home}, {done['n']} rejected, {left} left.{back}")
 
 
-def _read_answer() -> str:
+def _decide(memory: Memory, answer: str, name: str) -> None:
+    if answer == "n":
+        memory.review.reject(name)
+    else:
+        memory.review.approve(name, where="home" if answer == "h" else None)
+
+
+def _read_answer(*, has_home: bool) -> str:
     """Return the first letter of the answer; `q` at the end of the input."""
     while True:
-        sys.stdout.write(f"   {_QUESTION}")
+        sys.stdout.write(f"   {_QUESTION_HOME if has_home else _QUESTION}")
         sys.stdout.flush()
         line = sys.stdin.readline()
         letter = line.strip()[:1].lower()
         if not line:
             return "q"
-        if letter in ("y", "n", "l", "q"):
+        if letter in ("y", "n", "l", "q") or (letter == "h" and has_home):
             return letter

@@ -5,6 +5,7 @@ Every line of a held file is shown after a sign, so that it cannot pass for word
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import islice
 
@@ -121,6 +122,21 @@ def _settle_all(memory: Memory, options: CliOptions, some: Sequence[Held], take:
     print_answer(options, [each.to_dict() for each in done], lines)
     if not options.json:
         _tell_doubles(memory, options, done)
+        _tell_git(memory, [each.path for each in done])
+
+
+def _tell_git(memory: Memory, paths: Sequence[str]) -> None:
+    """Say what is left to do where git has an unfinished merge of these pages."""
+    from looseleaf.cli.doctor_checks import repository_of
+    from looseleaf.cli.verbs.git import unmerged
+
+    waiting = unmerged(memory.path, paths) if paths and repository_of(memory.path) is not None else []
+    if waiting:
+        names = " ".join(shell_word(os.path.join(memory.path, each)) for each in waiting)
+        say(
+            f"Git still waits for its merge: `git add {names}`, and then `git commit` (after a rebase: `git rebase "
+            "--continue`)."
+        )
 
 
 def _settled_line(settled: Settled) -> str:
@@ -212,6 +228,7 @@ def _ask_each(memory: Memory, options: CliOptions, some: Sequence[Held]) -> None
             settled = memory.review.settle(held.path, take, lines=lines)
             say(_settled_line(settled))
             _tell_doubles(memory, options, [settled])
+            _tell_git(memory, [settled.path])
             done += 1
             options.done = f"{done} settled; "
         except Refused as refused:

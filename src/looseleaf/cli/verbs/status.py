@@ -113,15 +113,15 @@ def _change_state(memory: Memory, options: CliOptions) -> Receipt:
         case "restore", None:
             return state.restore(author=PERSON)
         case "set", str() if value is not None:
-            return _set_field(memory, what, value)
+            return _set_field(memory, what, value, here=options.here)
         case "task", "add" if value is not None:
-            return state.add_task(value, author=PERSON)
+            return state.add_task(value, author=PERSON, here=options.here)
         case "task", "done" if value is not None:
             return state.done(value, author=PERSON)
         case "decide", str() if value is None:
-            return state.decide(what, options.why or "", author=PERSON)
+            return state.decide(what, options.why or "", author=PERSON, here=options.here)
         case "block", str() if value is None:
-            return state.block(what, author=PERSON)
+            return state.block(what, author=PERSON, here=options.here)
         case "unblock", str() if value is None:
             return state.unblock(what, author=PERSON)
     raise Invalid(f"Nothing was changed: write {_USAGE[options.act or '']}.")
@@ -137,13 +137,14 @@ _USAGE = {
 }
 
 
-def _set_field(memory: Memory, field: str, value: str) -> Receipt:
+def _set_field(memory: Memory, field: str, value: str, *, here: bool) -> Receipt:
     if field == "goal":
-        return memory.state.update(goal=value, author=PERSON)
+        return memory.state.update(goal=value, author=PERSON, here=here)
     if field == "now":
-        return memory.state.update(now=value, author=PERSON)
+        return memory.state.update(now=value, author=PERSON, here=here)
     if field.startswith(_CONVENTION):
-        return memory.state.update(conventions={field.removeprefix(_CONVENTION): value}, author=PERSON)
+        named = {field.removeprefix(_CONVENTION): value}
+        return memory.state.update(conventions=named, author=PERSON, here=here)
     raise Invalid(
         f"Nothing was changed: {clipped(field)!r} is not a field to set. Use goal, now or conventions.NAME; tasks, "
         "decisions and blockers have commands of their own."
@@ -278,7 +279,8 @@ def status(options: CliOptions) -> int:
 
 
 def _read_status(memory: Memory) -> dict[str, Any]:
-    topics = memory.views.topics()  # looks at all pages: what follows need not
+    memory.parts.notebook.catch_up()  # looks at all pages: what follows need not
+    topics = memory.parts.known.names
     known = memory.parts.known.topics
     last = next(iter(memory.talk.sessions(1)), None)
     absorb = memory.parts.pages.absorb
@@ -291,21 +293,22 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "unexplained": len(memory.review.unexplained()) if absorb.heads.has_unknown else 0,
         "gone": last_deleted(memory.parts.pages.history.back()),
         "held": [held.to_dict() for _, held in sorted(absorb.held.items())],
-        "lost": list(map(_loss_dict, absorb.losses())),
+        "lost": [_loss_dict(memory, loss) for loss in absorb.losses()],
         "waiting": len(memory.parts.known.waiting()),
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
     }
     layers = memory.parts.layers
-    if layers is not None:
+    if layers is not None and layers.found:
         found["layers"] = [{"name": layer.name, "path": layer.path} for layer in layers.found]
     return found | {"next": _next_step(found)}
 
 
-def _loss_dict(loss: Record) -> dict[str, Any]:
+def _loss_dict(memory: Memory, loss: Record) -> dict[str, Any]:
     from looseleaf.store.streams import stream_files
 
-    return {"log": stream_files(str(loss["stream"]))[0]} | {name: loss.get(name) for name in _OF_LOSS}
+    log = memory.parts.files.place(stream_files(str(loss["stream"]))[0])
+    return {"log": log} | {name: loss.get(name) for name in _OF_LOSS}
 
 
 _OF_LOSS = ("missing", "since", "until")
@@ -346,7 +349,7 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     if session:
         turns = f"{session['turns']:,} turn{'s' * (session['turns'] != 1)}"
         yield f"  session  {when(session['last_ts'])}, {turns}: {clipped(session['opening'])}"
-    elif not any(loss["log"].startswith(f"log/traces/{found['agent']}/") for loss in found["lost"]):
+    elif not any(f"/traces/{found['agent']}/" in loss["log"] for loss in found["lost"]):
         yield f"  session  {plain(found['agent'])} has said nothing yet"
     if found["others"]:
         yield f"  others   {plain(', '.join(found['others']))}"

@@ -1,4 +1,4 @@
-"""The verbs `import` and `export`. Arguments and printing only."""
+"""The verbs `import`, `export`, `merge` and `sync`. Arguments and printing only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import sys
 import time
 
 from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.paths import is_page
 from looseleaf.cli.output import (
+    PROBLEMS,
     clipped,
     next_step,
     open_memory,
@@ -24,8 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from looseleaf.base.values import Fact
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
+    from looseleaf.memory.merge import Merged
+    from looseleaf.sync.sync import Synced
     from looseleaf.transfer.import_ledger import Imported
 
 
@@ -44,7 +49,8 @@ def import_(options: CliOptions) -> int:
         if getattr(format_, "HOOKED", False) and not options.dry_run:
             _read_tails(memory)
         with progress("looking" if options.dry_run else "importing", unit="items") as step:
-            done = run(memory, source, format_, mine=options.mine, dry_run=options.dry_run, step=step)
+            given = {"mine": options.mine, "here": options.here, "dry_run": options.dry_run}
+            done = run(memory, source, format_, **given, step=step)
         placed = 0
         if options.mine and not options.dry_run:  # also the leftovers of an interrupted import
             with progress("distilling"):
@@ -163,7 +169,7 @@ _USES = {
 }
 """By format, the next step with a file of lines."""
 LISTED = 5
-"""Skipped files that are named."""
+"""How many files are named."""
 
 
 def export(options: CliOptions) -> int:
@@ -323,3 +329,136 @@ def _warn_of_git(path: str) -> None:
             f"It lies in the git repository {inside}, which would commit it, with all that was said. Move it out, or "
             "name a place elsewhere next time: looseleaf export PATH"
         )
+
+
+# --- another copy ----------------------------------------------------------------------
+
+
+def merge(options: CliOptions) -> int:
+    with open_memory(options) as memory:
+        with progress("looking" if options.dry_run else "merging"):
+            merged = memory.merge(options.path or "", dry_run=options.dry_run)
+        if not options.dry_run:
+            options.done = "it was merged; "
+        if options.json:
+            print_json(merged.to_dict())
+        else:
+            _print_merge(merged)
+            next_step(options, _step_after_merge(merged))
+        print_notes(memory)
+    return 0
+
+
+def _print_facts(merged: Merged | Synced, said: str = "") -> None:
+    shown = (
+        ("added", [_fact_line(fact) for fact in merged.added]),
+        ("replaced", [f"{_fact_line(old)} → {plain(new.object)}" for old, new in merged.replaced]),
+        ("ended", [_fact_line(fact) for fact in merged.ended]),
+        ("contested", [_fact_line(fact) for fact in merged.contested]),
+    )
+    for what, lines in shown:
+        if lines:
+            say(f"{said}{what}: {_plural(len(lines), 'fact')}")
+            for line in lines[:_MERGED]:
+                say(f"  {clipped(line)}")
+            if len(lines) > _MERGED:
+                say(f"  … and {len(lines) - _MERGED:,} more")
+    if merged.forgotten:
+        say(f"{said}forgotten: {_plural(merged.forgotten, 'fact')}, as on the other machine")
+
+
+def _print_merge(merged: Merged) -> None:
+    said = "would be " if merged.is_dry else ""
+    _print_facts(merged, said)
+    if merged.talk.turns:
+        talk = f"{_plural(merged.talk.turns, 'turn')} in {_plural(merged.talk.sessions, 'session')}"
+        say(f"talk: {talk} {said}brought")
+    if merged.edited:
+        taken = "would be taken in" if said else "was taken in"
+        say(f"changed by hand there: {_named(merged.edited)}; that {taken}")
+    if merged.pages:
+        say(f"{said}changed: {_plural(len(merged.pages), 'page')}: {_named(merged.pages)}")
+    if merged.held:
+        wait, stay = ("waits", "stays") if len(merged.held) == 1 else ("wait", "stay")
+        say(f"{_plural(len(merged.held), 'file')} there {wait} for a person, and {stay} there:")
+        for held in merged.held[:LISTED]:
+            say(f"  {clipped(held.path)} {held.says}")
+        if len(merged.held) > LISTED:
+            say(f"  … and {len(merged.held) - LISTED:,} more")
+    if merged.machines and not merged.pages and not merged.talk.turns:
+        say(f"No page {'would change' if said else 'changed'}: only the history there is new.")
+    say(f"machines: {', '.join(merged.machines)}" if merged.machines else "Nothing there is new.")
+
+
+_MERGED = 20
+"""How many facts of each kind are listed."""
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return f"{', '.join(map(clipped, names[:LISTED]))}{_and_more(names)}"
+
+
+def _and_more(names: tuple[str, ...]) -> str:
+    return f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+
+
+def _fact_line(fact: Fact) -> str:
+    return f"{fact.relation}: {fact.object}"
+
+
+def _step_after_merge(merged: Merged) -> str:
+    if merged.is_nothing:
+        return "there is nothing to do: this memory has all that the other copy has."
+    if merged.is_dry:
+        return "run it without --dry-run."
+    if merged.contested:
+        return '`looseleaf correct FACT "…"` decides where several values stand.'
+    return "merge this memory into the other copy too, and both are equal."
+
+
+def sync(options: CliOptions) -> int:
+    with open_memory(options) as memory:
+        with progress("looking" if options.dry_run else "syncing"):
+            done = memory.sync(
+                options.path, branch=options.branch, new_branch=options.new_branch, dry_run=options.dry_run
+            )
+        options.done = "" if options.dry_run else "it was synced; "
+        if options.json:
+            print_json(done.to_dict())
+        else:
+            _print_sync(done)
+            if options.dry_run and not done.is_nothing:
+                next_step(options, "nothing has changed. Run it without `--dry-run` to do it.")
+        print_notes(memory)
+    return PROBLEMS if done.left else 0
+
+
+def _print_sync(done: Synced) -> None:
+    said = "would be " if done.is_dry else ""
+    _print_facts(done, said)
+    if done.turns:
+        say(f"talk: {_plural(done.turns, 'turn')} {'would come' if said else 'came'}")
+    if done.edited:
+        say(f"changed by hand there: {_named(done.edited)}; that {said or 'was '}taken in")
+    if done.files:
+        pages = sum(map(is_page, done.files))
+        went = [_plural(pages, "page")] if pages else []
+        logs = len(done.files) - pages
+        went += [_plural(logs, "file") + " of logs"] if logs else []
+        say(f"{said}sent: {' and '.join(went)}")
+    for sentence in done.left:
+        say(f"left alone: {plain(sentence)}")
+    where = plain(done.where)
+    are = "would be" if said else "are" if done.is_nothing else "are now"
+    if done.is_new:
+        was = "did not exist" if done.was_missing else "was empty"
+        say(
+            f"{where} {'does not exist' if said and done.was_missing else 'is empty' if said else was}, and "
+            f"{'would be' if said else 'is now'} a whole copy."
+        )
+    elif done.left:
+        say(f"Apart from that, this memory and {where} {are} equal.")
+    elif done.is_nothing:
+        say(f"There is nothing to do: this memory and {where} are equal.")
+    else:
+        say(f"This memory and {where} {are} equal.")

@@ -89,14 +89,17 @@ def _placed_text(placed: Sequence[Placed]) -> str:
     home = [outcome for each in placed for sent in each.home for outcome in sent.outcomes]
     elsewhere = ("In the home memory:", *map(outcome_line, home)) if home else ()
     lines = (*map(outcome_line, outcomes), *elsewhere)
-    return "\n".join((*lines, f"{entries}: {told or ('no facts' if not home else 'no facts here')}.{hint}"))
+    if home and not told:
+        told = f"all of {'its' if len(placed) == 1 else 'their'} facts went home"
+    return "\n".join((*lines, f"{entries}: {told or 'no facts'}.{hint}"))
 
 
 def topics(options: CliOptions) -> int:
     with open_memory(options) as memory:
         names = memory.views.topics()
         known = memory.parts.known.topics
-        found = [(name, known[name][2]) for name in names]
+        far = {name for _, topics in memory.parts.farther(lambda far: far.known.names) for name in topics}
+        found = [(name, len(memory.facts(topic=name)) if name in far else known[name][2]) for name in names]
         if options.json:
             print_json([{"topic": name, "facts": count} for name, count in found])
         elif found:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _REMARKS = ("no_call", "second_result", "interrupted")
 _NOTHING = "There are no messages yet."
+_NOTHING_HERE = "Nothing was said on this machine yet."
 _TO_RECORD = '`looseleaf record user "…"` records a message; `looseleaf import PATH` imports a history.'
 _TO_READ = "`looseleaf turns --session ID` shows one."
 _TO_FIND = "`looseleaf recall WORDS` finds it again; `looseleaf import PATH --mine` vouches for it."
@@ -58,11 +59,17 @@ def turns(options: CliOptions) -> int:
         if options.json:
             told = [_turn_dict(turn) for turn in found]
             print_json(told[0] if options.turn is not None else told)
-        elif options.turn is None and found and on_terminal():
-            table(("turn", "time", "who", "what"), _turn_rows(found))
         else:
-            shown = [turn_text(turn, whole=options.turn is not None) for turn in found]
-            say("\n\n".join(shown) or _other_agents(memory) or _NOTHING)
+            is_list = options.turn is None and options.session is None
+            elsewhere = _other_machines(memory) if is_list else ""
+            if options.turn is None and found and on_terminal():
+                table(("turn", "time", "who", "what"), _turn_rows(found))
+            else:
+                shown = [turn_text(turn, whole=options.turn is not None) for turn in found]
+                nothing = _NOTHING_HERE if elsewhere else _NOTHING
+                say("\n\n".join(shown) or _other_agents(memory) or nothing)
+            if elsewhere:
+                say(elsewhere)
         print_notes(memory)
         if options.turn is None:
             then = _TO_LEARN if memory.agent != IMPORTER else _TO_FIND
@@ -83,7 +90,7 @@ def sessions(options: CliOptions) -> int:
                     when(each.first_ts),
                     when(each.last_ts),
                     str(each.turns),
-                    clipped(each.opening),
+                    clipped(_opening(each)),
                 )
                 for each in found
             )
@@ -98,13 +105,29 @@ def sessions(options: CliOptions) -> int:
 
 def _session_line(each: Session) -> str:
     count = f"{each.turns} turn{'s' * (each.turns != 1)}"
-    return f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {each.opening}"
+    return f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {_opening(each)}"
+
+
+def _opening(each: Session) -> str:
+    return f"(on {each.machine}) {each.opening}" if each.machine else each.opening
 
 
 def _print_next(options: CliOptions, memory: Memory, there: str) -> None:
     """Print the next step; where no agent has said anything, how to record."""
     if there or not _other_agents(memory):
         next_step(options, there or _TO_RECORD)
+
+
+def _other_machines(memory: Memory) -> str:
+    """Return where the turns of other machines are: each machine numbers its own."""
+    from looseleaf.log.talk_streams import agent_of, machine_of, talk_elsewhere
+
+    streams = talk_elsewhere(memory.parts.context.store)
+    names = sorted({machine_of(each) for each in streams if agent_of(each) == memory.agent})
+    told = (
+        f"What was said on {', '.join(names)}: `looseleaf sessions` lists it, `turns --session ID` shows it."
+    )
+    return told if names else ""
 
 
 def _other_agents(memory: Memory) -> str:
