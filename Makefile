@@ -80,6 +80,7 @@ bench: $(VENV)/.bench
 train: $(VENV)/.train
 	$(BIN)/python training/train.py
 	$(BIN)/python training/links.py
+	$(BIN)/python training/belonging.py
 	$(BIN)/python training/common_words.py
 	$(BIN)/python training/plain_terms.py
 

@@ -46,6 +46,7 @@ LIGHT = {
     "sessions": "sessions",
     "expand": "expand",
     "hook": "hook user-prompt",
+    "merge-file": "merge-file {memory}/../base {memory}/../ours {memory}/../theirs USER.md",
     "facts": "facts",
     "score": "score USER.md:5 9",
     "pin": "pin USER.md:5",
@@ -100,6 +101,8 @@ def filled(path: Path) -> Path:
         memory.distill()
         memory.views.build()
         memory.views.build_index()
+    for name, city in (("base", "Paris"), ("ours", "Rome"), ("theirs", "Lyon")):
+        (path / name).write_text(f"# User Facts\n\n- Name: Ada\n- City: {city}\n", "utf-8")
     return where
 
 

@@ -44,6 +44,8 @@ ABOUT = {
     "bearing": "What a hook adds to prompts: the right thing, or nothing",
     "recall": "What finding costs, against a bare FTS5 table",
     "layers": "What a home memory under the project's costs, against one memory with the same content",
+    "belonging": "Where what is said in a project goes: home, here, or where colleagues read it",
+    "merge": "What it costs to merge another copy, and to share a memory between four machines",
     "vectors": "Finding by meaning, against a numpy product",
     "hook": "What a hook of a coding agent costs, against starting Python",
     "server": "What a client waits for when it starts the MCP server, against starting Python",

@@ -51,6 +51,8 @@ JOBS = (
     Job("growth", (), ("--sizes", "1000", "10000", "100000", "--limit", "3600")),
     Job("prompt"),
     Job("layers"),
+    Job("belonging"),
+    Job("merge"),
     Job("locomo"),
     Job("bearing"),
     Job("recall", (), ("--full",)),

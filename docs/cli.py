@@ -68,11 +68,14 @@ looseleaf test [FILE]                 your own recall tests: what must be found,
 looseleaf mcp [--http]                serve the memory to any MCP client
 looseleaf setup                       connect the coding agents on this machine: hooks and MCP; --dry-run, --remove
 looseleaf hook EVENT                  called by a coding agent; `setup` or `hook install` sets it up
+looseleaf merge-file                  called by git to merge a page by its facts; `hook install --git` sets it up
 looseleaf tool [NAME] [JSON]          call a memory tool as a model would, or list them
 looseleaf receipts [TURN|last]        what was written, by whom; for a turn, also promises without a write
 
 looseleaf import PATH                 take in a history from elsewhere; --dry-run, --mine
 looseleaf export [PATH] [--as WHAT]   the whole folder as one file, its facts, or its conversations as messages
+looseleaf merge PATH [--dry-run]      another copy of this memory becomes one with it; nothing of either is lost
+looseleaf sync [WHERE]                this memory and a copy in a folder, a git remote or at host:path become equal
 looseleaf forget --match TEXT         remove it everywhere, and prove that it is gone; also a fact, topic, session
 looseleaf build [--full]              rebuild the views
 looseleaf check                       re-read and re-hash everything
@@ -141,7 +144,7 @@ def argument_form(name: str, known: dict[str, Any]) -> str:
 
 
 def about(name: str, known: dict[str, Any]) -> str:
-    text = str(known.get("help", "")).replace("|", "\\|")
+    text = str(known.get("help", "")).replace("%%", "%").replace("|", "\\|")
     choices = [each for each in known.get("choices", ()) if each not in text]
     one_of = f"one of {', '.join(f'`{each}`' for each in choices)}" if choices else ""
     return "; ".join(filter(None, (text, one_of)))

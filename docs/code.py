@@ -34,6 +34,7 @@ PACKAGES = {
     "prompt": "slots, budget, manifest",
     "explain": "why, who, from where",
     "forget": "remove, and prove it",
+    "sync": "a copy elsewhere, made equal in both directions",
     "memory": "the public object",
     "tools": "what a model may call",
     "agent": "the loop",

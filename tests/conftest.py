@@ -11,32 +11,16 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from drawing import STEADY
+import drawing  # noqa: F401  the profiles are loaded there: this file runs again where a test imports from it
 from layering import Layered
 from looseleaf.cli.main import main
 from looseleaf.pages.folder import init
+from looseleaf.store.this_machine import VARIABLE
 from tables import spread
 
 Run = Callable[..., tuple[int, str, str]]
 """A command: its code, and what it printed."""
-
-settings.register_profile(
-    STEADY,
-    derandomize=True,
-    max_examples=8,
-    deadline=None,  # machines are busy
-    suppress_health_check=[HealthCheck.too_slow],
-)
-"""The same examples each time, and not too many: `make test` says the same of the same code."""
-
-settings.register_profile(
-    "free", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("free")
-"""New examples, and more: what `make test-long` and plain `pytest` draw, which name no profile."""
-
 
 ROOM = 1 << 30
 """Bytes that the disk in memory must have free for the whole run to use it; it fills some thirty million."""
@@ -47,6 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Whoever wants the real disk sets PYTEST_DEBUG_TEMPROOT.
     """
+    # Else the name of this machine would be made in the real home of the person who runs the tests.
+    os.environ[VARIABLE] = "here"
     config.addinivalue_line(
         "markers",
         "sampled(count): so many rows, spread over the table, are enough by default; the others are long",
@@ -131,6 +117,14 @@ def opened(handle: int) -> str:
 def no_terminal() -> None:
     """Output is as wide as in a pipe, also in workers, which are told the width of a terminal that they do not have."""
     os.environ.pop("COLUMNS", None)
+
+
+@pytest.fixture(autouse=True)
+def _this_machine_stays() -> Iterator[None]:
+    """What a test that is several machines sets is not what the next one finds."""
+    before = os.environ[VARIABLE]
+    yield
+    os.environ[VARIABLE] = before
 
 
 @pytest.fixture

@@ -13,6 +13,21 @@ FEW = 8
 COSTLY = 25
 """What a core property draws in `make test` if each of its examples is a memory that lives: new ones each time, too."""
 
+settings.register_profile(
+    STEADY,
+    derandomize=True,
+    max_examples=8,
+    deadline=None,  # machines are busy
+    suppress_health_check=[HealthCheck.too_slow],
+)
+"""The same examples each time, and not too many: `make test` says the same of the same code."""
+
+settings.register_profile(
+    "free", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("free")
+"""New examples, and more: what `make test-long` and plain `pytest` draw, which name no profile."""
+
 core = settings(
     max_examples=100,
     derandomize=False,

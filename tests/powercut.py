@@ -31,7 +31,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Policy
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from workload import JOURNAL, PROMPTS, TRACES, Work, judge, tell_to
+from workload import JOURNAL, PROMPTS, TRACES, Work, judge, make_folder, tell_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +67,9 @@ def write(folder: str, seed: int, unsynced: bool) -> None:
     chance = random.Random(seed)
     disk = Unsynced() if unsynced else None
     tell = tell_to(1)
+    if not os.path.exists(folder):
+        make_folder(folder)
+        os.sync()
     work = Work(
         lambda: FileStore.make(folder, POLICY, disk), lambda line: tell(line | {"at": time.monotonic()})
     )

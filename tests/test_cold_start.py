@@ -56,7 +56,19 @@ def test_the_benchmark_of_the_cold_start_names_every_verb() -> None:
 
     from looseleaf.cli.verb_table import VERBS
 
-    without = {"chat", "mcp", "demo", "forget", "import", "redistill", "repair", "test", "write"}
+    without = {
+        "chat",
+        "mcp",
+        "demo",
+        "forget",
+        "import",
+        "merge",
+        "redistill",
+        "repair",
+        "sync",
+        "test",
+        "write",
+    }
     without |= {"correct", "reject", "approve"}  # as `score` and `pin`
     assert set(VERBS) - without == (LIGHT.keys() | HEAVY.keys()) - {"", "--help"}
 

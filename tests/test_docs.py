@@ -37,6 +37,8 @@ HERE = Path(__file__).parent
 NOT_RUN = {
     "README.md": {"a network"},
     "docs/AGENT.md": {"a network and a key", "a model and a terminal"},
+    "docs/GIT.md": {"a repository"},
+    "docs/MACHINES.md": {"a stick"},
     "docs/HOOKS.md": {"Claude Code"},
     "docs/MCP.md": {"a network", "Claude Code", "a running server"},
     "docs/RECALL.md": {"a network"},

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,9 +20,22 @@ CORE = """
     facts/test_identity.py::test_a_chain_of_values_has_exactly_one_at_any_time
     facts/test_identity.py::test_no_fact_replaces_or_ends_one_of_a_higher_level_or_without_its_words
     facts/test_identity.py::test_same_is_an_equivalence_and_near_is_symmetric_and_never_of_the_same
+    facts/test_joined.py::test_in_which_order_machines_meet_makes_no_difference
     facts/test_ledger.py::test_reading_only_what_changed_finds_what_reading_the_page_finds
+    facts/test_three_way.py::test_a_fact_stands_once
+    facts/test_three_way.py::test_a_fact_that_a_side_added_stands_and_one_that_a_side_removed_is_gone
+    facts/test_three_way.py::test_a_side_that_changed_nothing_leaves_the_other_as_it_is
+    facts/test_three_way.py::test_both_directions_give_the_same_bytes
+    facts/test_three_way.py::test_lines_of_text_are_merged_as_sets_are
+    facts/test_three_way.py::test_merging_what_is_merged_changes_nothing
+    facts/test_three_way.py::test_no_line_is_lost_that_a_side_added
+    facts/test_three_way.py::test_there_are_never_markers
+    facts/test_woven.py::test_merging_again_changes_nothing
+    facts/test_woven.py::test_no_fact_is_lost_that_was_written_apart_and_no_person_s_word_beats
+    facts/test_woven.py::test_whichever_is_merged_into_which_the_page_is_the_same
     index/test_sqlite.py::test_after_any_acts_an_index_in_memory_says_what_a_plain_dict_says
     integrations/test_agent_settings.py::test_hooks_and_server_are_put_in_and_taken_out_to_the_byte
+    integrations/test_git_files.py::test_lines_that_were_put_in_are_taken_out_to_the_byte
     integrations/test_json_edit.py::test_several_go_out_in_any_order_and_the_rest_means_the_same
     integrations/test_json_edit.py::test_what_was_added_goes_out_again_to_the_byte
     integrations/test_toml_edit.py::test_tables_go_in_at_the_end_and_out_again_to_the_byte
@@ -40,6 +54,8 @@ CORE = """
     place/test_guard.py::test_no_fact_comes_to_light_that_nobody_let_in
     prompt/test_fit.py::test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promise
     state/test_rules.py::test_a_state_that_is_written_is_read_the_same
+    state/test_three_way.py::test_a_task_that_a_side_added_stays_and_one_that_a_side_closed_goes
+    state/test_three_way.py::test_one_side_alone_counts_and_what_is_merged_is_sound
     store/test_records.py::test_a_damage_costs_the_records_it_hit_and_no_other
     store/test_store_machine.py::test_the_store_is_its_model_whatever_happens
     text/test_diff.py::test_a_diff_applied_gives_the_new_text_and_inverted_the_old_one
@@ -47,6 +63,8 @@ CORE = """
     text/test_notation.py::test_what_is_encoded_comes_back_the_same
     text/test_secrets.py::test_nothing_of_a_secret_stays_whatever_it_leans_on
     text/test_untrusted.py::test_no_text_can_end_its_fence_or_begin_another
+    text/test_weave.py::test_a_line_that_one_writer_put_in_and_none_took_out_stands
+    text/test_weave.py::test_whoever_takes_in_the_same_changes_has_the_same_text
     window/test_compact.py::test_after_a_short_conversation_the_window_fits_and_nothing_is_lost
     window/test_window.py::test_the_window_only_grows
 """.split()
@@ -104,3 +122,8 @@ def test_every_other_property_draws_the_same_few_in_the_steady_run() -> None:
     one, other = drawn(steady), drawn(steady)
     assert one == other
     assert len(one) < 10
+
+
+def test_the_profile_that_was_asked_for_is_the_one_in_force(request: pytest.FixtureRequest) -> None:
+    asked = request.config.getoption("--hypothesis-profile")
+    assert settings.get_current_profile_name() == (asked or "free")

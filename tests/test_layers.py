@@ -19,7 +19,19 @@ SOURCE = Path(__file__).parent.parent / "src"
 
 PACKAGES = (
     *("base", "text", "language", "store", "index", "models", "log", "pages", "facts", "state", "views"),
-    *("distill", "place", "window", "recall", "prompt", "explain", "forget", "memory", "tools", "agent"),
+    *(
+        "distill",
+        "place",
+        "window",
+        "recall",
+        "prompt",
+        "explain",
+        "forget",
+        "sync",
+        "memory",
+        "tools",
+        "agent",
+    ),
     *("transfer", "integrations", "serve", "cli", "__main__", ""),
 )
 """From bottom to top, along the flow: log, pages, facts, views, prompt. `""` is the package itself, which holds public

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from workload import SECOND
+
 SCRIPT = Path(__file__).parent / "scripts" / "crash_work.py"
 CHANGING = (
     "/^(open|openat|openat2|creat|write|pwrite64|writev|fsync|fdatasync|rename.*|mkdir.*|unlink.*|rmdir|link.*"
@@ -40,8 +42,9 @@ def carry_out(orders: Iterable[Order], place: Path) -> list[tuple[Order, Answer]
 
 
 def _carry_out_share(orders: list[Order], place: Path) -> list[tuple[Order, Answer]]:
-    # Nothing of the environment: not the coverage that runs here, nor anybody's own settings.
-    clean = {"PATH": os.environ.get("PATH", os.defpath)}
+    # Nothing else of the environment: not the coverage that runs here, nor anybody's own settings.
+    clean = {"PATH": os.environ.get("PATH", os.defpath), "LOOSELEAF_MACHINE": os.environ["LOOSELEAF_MACHINE"]}
+    clean |= {SECOND: os.environ[SECOND]} if SECOND in os.environ else {}
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-B", str(SCRIPT), str(place)],
         input="".join(json.dumps(order) + "\n" for order in orders),

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from looseleaf import Memory
 from looseleaf.base.policy import Policy
 from looseleaf.pages.pages import Pages
 from looseleaf.store.context import Context
 from looseleaf.store.files import FileStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from looseleaf.base.values import Stat
+    from looseleaf.pages.held import Held
 
 
 def use_store(memory: Memory, store: FileStore) -> None:
@@ -42,6 +48,21 @@ def use_policy(memory: Memory, **changed: Any) -> None:
 class _Alone:
     def settle(self) -> None:
         pass
+
+    def take_in(self) -> None:
+        pass
+
+    def without_forgotten(self, path: str, head: bytes | None, data: bytes) -> bytes:
+        return data
+
+    def wrote(self, path: str, version: str, stat: Stat) -> bool:
+        return False
+
+    def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
+        return head
+
+    def drop_known(self, copies: Sequence[Held]) -> list[str]:
+        return []
 
 
 def lone_pages(store: FileStore, policy: Policy) -> Pages:

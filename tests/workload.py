@@ -22,19 +22,25 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Hunk
+from looseleaf.store import files
 from looseleaf.store import streams as segments
 from looseleaf.store.files import FileStore
-from looseleaf.store.records import to_json
+from looseleaf.store.machines import FILE, Machines
+from looseleaf.store.records import encode, to_json
 from looseleaf.store.streams import stream_files
+from looseleaf.store.this_machine import SCHEMA, VARIABLE
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Problem, Record
 
-segments._RACY_NS = 1 << 62
+segments.RACY_NS = vars(files)["RACY_NS"] = 1 << 62
 """No list of an archive is remembered while faults are swept through: every run then makes the same calls."""
 
 TINY = Policy(segment_bytes=1500, body_bytes=3000, lock_seconds=5.0)
 """Small numbers, so that a short piece of work rotates and moves texts out of their lines."""
+
+SECOND = "LOOSELEAF_SWEEP_SECOND"
+"""With this variable all sweeps do their work as the second machine of a memory, whose log is in `log/on/`."""
 
 TRACES, JOURNAL, PROMPTS = "traces/main", "journal", "prompts/main"
 Tell = Callable[[dict[str, Any]], None]
@@ -43,6 +49,21 @@ Open = Callable[[], FileStore]
 
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def make_folder(memory: str | os.PathLike[str]) -> None:
+    """Make the folder of a memory, which has the log of another machine if this is the second one."""
+    os.makedirs(memory)
+    if os.environ.get(SECOND):
+        claim = os.path.join(memory, FILE)
+        os.mkdir(os.path.dirname(claim))
+        with open(claim, "wb") as file:
+            file.write(encode({"schema": SCHEMA, "id": "first", "place": [0, 0]}))
+
+
+def placed(path: str) -> str:
+    """Return where a file of this machine lies in such a folder."""
+    return Machines(os.environ[VARIABLE], "first").place(path) if os.environ.get(SECOND) else path
 
 
 def tell_to(fd: int) -> Tell:
@@ -125,7 +146,8 @@ class Work:
     def tear(self, stream: str) -> None:
         """Leave what a process leaves that is killed in the middle of a write."""
         try:
-            with open(os.path.join(self.store.path, stream_files(stream)[0]), "ab", buffering=0) as file:
+            path = placed(stream_files(stream)[0])
+            with open(os.path.join(self.store.path, path), "ab", buffering=0) as file:
                 file.write(b' {"schema":"trace.v1","id":"01')
         except (OSError, Refused):
             if not self._patient:
@@ -418,7 +440,7 @@ def _judge_files(store: FileStore, calls: list[_Call], verdict: Verdict) -> None
 
 
 def _judge_entries(store: FileStore, calls: list[_Call], verdict: Verdict) -> None:
-    above = os.path.join(store.path, "log/entries/tea")
+    above = os.path.join(store.path, placed("log/entries/tea"))
     there = set(os.listdir(above)) if os.path.isdir(above) else set()
     for call in calls:
         if call.told.get("do") != "publish":
@@ -445,7 +467,7 @@ def _judge_rest(store: FileStore, verdict: Verdict) -> None:
         for problem in store.check()
         if problem.severity == "error" and "is not finished" not in problem.message
     ]
-    staged = os.path.join(store.path, "log/staged")
+    staged = os.path.join(store.path, placed("log/staged"))
     if os.path.isdir(staged):
         verdict.lost += [
             f"recovery left {name}" for name in os.listdir(staged) if name.endswith((".edit", ".was"))

@@ -90,6 +90,7 @@ class Project:
         program.chmod(0o755)
         kept = {name: value for name, value in os.environ.items() if not _is_theirs(name)}
         self.environment = kept | {
+            "LOOSELEAF_MACHINE": "here",
             "HOME": str(self.home),
             "PATH": f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "PWD": str(self.folder),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from layering import Layered
 from looseleaf import Memory
 from looseleaf.base.ids import id_of
 from looseleaf.base.policy import Policy
@@ -272,3 +273,20 @@ def test_what_was_said_before_is_known_also_where_ids_follow_a_clock_that_was_ah
     assert bearing._is_said_since(fact.but(said_at=1_800_000_002.0), 1_800_000_001.0)
     assert bearing._is_said_since(fact.but(order=None), 1_800_000_001.0)  # as its id says
     assert not bearing._is_said_since(None, 1.0)
+
+
+def test_a_hook_does_not_add_what_another_layer_knows_better(layered: Layered) -> None:
+    with layered.home() as home:
+        for text in CHATTER:
+            home.remember(text)
+        home.record(user="I live in Tromsburg near the river.")
+        home.record(assistant="Noted.")
+        home.distill()
+        home.recall("anything")
+    time.sleep(0.01)
+    with layered.project() as memory:
+        asked = "What did I say of Tromsburg, and the river?"
+        assert "Tromsburg" in told(memory, asked)
+        memory.remember("I live in Madrid.", where="here")
+        memory.recall("anything")
+        assert "Tromsburg" not in told(memory, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,51 @@ def test_a_hook_tells_what_bears_on_a_prompt_from_home(layered: Layered) -> None
         assert "pier seven" in found.text
         assert "home:" in found.text
         assert bearing_on(memory.parts, "Which pier does the Ostend ferry use?", shown=found.keys).text == ""
+
+
+def test_lines_of_a_stranger_give_way_to_the_users_own_words(layered: Layered) -> None:
+    with layered.home() as home:
+        home.remember("I live in Tokyo.")
+    path = layered.place / "heron" / ".looseleaf"
+    path.mkdir(parents=True)  # as it comes from a clone
+    (path / "USER.md").write_text("# User Facts\n\n- Likes: gold\n- Home: Evilton\n- Pet: a newt\n")
+    with layered.project() as memory:
+        prompt = memory.prompt("Plan my week.").text
+        assert "[MEMORY:PROFILE home]\n- Home: Tokyo" in prompt
+        assert "Evilton" not in prompt
+        assert "- Likes: gold\n- Pet: a newt" in prompt  # and no gap where it stood
+
+
+def test_a_line_that_gives_way_leaves_no_gap(layered: Layered) -> None:
+    with layered.project() as memory:
+        memory.remember("I like tea. I live in Rome. I speak Dutch.", where="here")
+        before = memory.prompt("Plan my week.").text
+        assert "- Home: Rome" in before
+    time.sleep(0.01)
+    with layered.home() as home:
+        home.remember("I live in Tokyo.")
+    with layered.project() as memory:
+        shown = memory.views.snapshot(quick=True).text.partition("[MEMORY:PROFILE]\n")[2]
+        own = shown.partition("[MEMORY:PROFILE home]")[0]
+        assert "Rome" not in own
+        assert "\n\n- " not in own.partition("- ")[2]
+        assert "I speak Dutch\n- Likes: tea" in own
+
+
+def test_the_index_names_the_page_of_the_users_further_facts_and_no_other(layered: Layered) -> None:
+    with layered.home() as home:
+        home.remember("I live in Lyon.")
+        home.remember("Ana is the editor of the almanac.", topic="ana")
+    with layered.project() as memory:
+        assert "home:facts/" not in memory.prompt("Plan my week.").text
+    with layered.home() as home:
+        home.pages.edit("facts/user.md", "# User Facts\n\n- Likes: jazz\n", reason="test", author="person")
+    with layered.project("finch") as memory:
+        prompt = memory.prompt("Plan my week.")
+        assert "- home:facts/user.md (" in prompt.text
+        assert "home:facts/ana.md" not in prompt.text
+        assert "jazz" not in _logged(memory)
+        assert memory.explain.replay(prompt.manifest.id).text == prompt.text
+        memory.record(user="What do I like?")
+        assert "home:facts/user.md" in memory.prompt().text
+        assert memory.explain.why("home:facts/user.md").chains

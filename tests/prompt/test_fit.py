@@ -484,7 +484,11 @@ def test_the_same_memory_gives_the_same_bytes_under_another_hash_seed() -> None:
     def run(seed: str) -> str:
         done = subprocess.run(
             [sys.executable, __file__, "print"],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(filter(None, sys.path))},
+            env={
+                "LOOSELEAF_MACHINE": "here",
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": ":".join(filter(None, sys.path)),
+            },
             capture_output=True,
             text=True,
             check=True,

@@ -570,7 +570,11 @@ def test_the_seeds_orders_are_the_orders_of_the_slots(place: Path) -> None:
 def run(script: str, *arguments: str, seed: str = "0") -> str:
     done = subprocess.run(
         [sys.executable, __file__, script, *arguments],
-        env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(filter(None, sys.path))},
+        env={
+            "LOOSELEAF_MACHINE": "here",
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": ":".join(filter(None, sys.path)),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -858,7 +862,7 @@ def test_several_processes_prompt_at_once_and_every_manifest_is_in_the_log(place
         processes = [
             subprocess.Popen(
                 [sys.executable, __file__, "many", memory.path, str(number)],
-                env={"PYTHONPATH": ":".join(filter(None, sys.path))},
+                env={"LOOSELEAF_MACHINE": "here", "PYTHONPATH": ":".join(filter(None, sys.path))},
                 stdout=subprocess.PIPE,
                 text=True,
             )

@@ -45,6 +45,8 @@ FRONT = {
         "facts",
         "fact",
         "forget",
+        "merge",
+        "sync",
         "check",
     ),
     *("repair", "close", "path", "agent", "policy", "notes", "state", "costs"),

@@ -138,7 +138,7 @@ ASCII = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": 
 @pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.long), "auto"])
 def test_a_client_lists_and_uses_everything_of_a_process(memory: Path, mode: str) -> None:
     command = ["-m", "looseleaf", "--memory", str(memory), "mcp"]
-    environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **ASCII}
+    environment = {"LOOSELEAF_MACHINE": "here", "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **ASCII}
     is_everything(
         asked(StdioServerParameters(command=sys.executable, args=command, env=environment), everything, mode),
         mode,
