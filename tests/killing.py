@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ import pytest
 
 import traced
 from faults import CountedDisk, DyingDisk, FaultyDisk
+from forking import run_in_child
 from looseleaf.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -143,15 +143,7 @@ def states(sites: Sequence[S]) -> list[S]:
 
 def ends(work: Callable[[], object]) -> bool:
     """Whether the work, done in a child, was ended by its disk. Anything that flies there is a failure here."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = run_in_child(work)
     assert code in (0, DyingDisk.EXIT), f"the child ended with {code}"
     return code == DyingDisk.EXIT
 

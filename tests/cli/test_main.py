@@ -19,6 +19,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from forking import start_child_on_terminal
 from looseleaf.base.errors import Unreadable
 from looseleaf.base.ids import new_id
 from looseleaf.cli import arguments as cli_parse
@@ -999,19 +1000,18 @@ BAR = re.compile(r"(?:\r[a-z ]+ (?:…|\[)[^\r\n]*)+\r +\r")
 
 def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
     """Exit code, and all that a terminal was sent; without colours, which are ours and steer it too."""
-    child, ours = pty.fork()  # it has imported everything already
-    if child == 0:
-        code = 70
-        try:
-            os.environ["NO_COLOR"] = "1"
-            sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
-            code = main([str(each) for each in arguments])
-            sys.stdout.flush()
-            sys.stderr.flush()
-        finally:
-            os._exit(code)
+
+    def run() -> None:
+        os.environ["NO_COLOR"] = "1"
+        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
+        code = main([str(each) for each in arguments])
+        sys.stdout.flush()
+        sys.stderr.flush()
+        sys.exit(code)
+
+    child, ours = start_child_on_terminal(run)  # it has imported everything already
     sent = all_of(ours)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sent
+    return child.wait(), sent
 
 
 def started_on_a_terminal(*arguments: str | Path) -> tuple[int, str]:

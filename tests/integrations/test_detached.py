@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
+from forking import run_in_child
 from hooking import Agent
 from looseleaf import Memory
 from looseleaf.base.messages import Trace
@@ -157,11 +158,12 @@ def test_a_chore_is_nobodys_when_its_process_has_died(folder: Path) -> None:
                 assert not is_alone_too
         with other.parts.files.alone(detached.CHORE) as is_alone:
             assert is_alone
-        child = os.fork()
-        if child == 0:
-            one.parts.files.alone(detached.CHORE).__enter__()
-            os.kill(os.getpid(), signal.SIGKILL)
-        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+
+        def die_at_it() -> None:
+            with one.parts.files.alone(detached.CHORE):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        assert run_in_child(die_at_it) == -signal.SIGKILL
         with other.parts.files.alone(detached.CHORE) as is_alone:
             assert is_alone
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawing import COSTLY, core, few
+from forking import run_in_child
 from looseleaf import Memory, Refused, Unwritten
 from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.ids import is_id
@@ -361,11 +362,7 @@ def test_processes_that_record_at_once_share_no_turn(tmp_path: Path) -> None:
 def test_a_child_after_fork_goes_on_recording(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
         memory.record(user="parent")
-        child = os.fork()
-        if child == 0:
-            memory.record(assistant="child")
-            os._exit(0)
-        assert os.waitpid(child, 0)[1] == 0
+        assert run_in_child(lambda: memory.record(assistant="child")) == 0
         assert memory.record(user="parent again").turn_id == "turn_0002"
         assert [len(turn.traces) for turn in memory.talk.turns()] == [2, 1]
 

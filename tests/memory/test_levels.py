@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from drawing import COSTLY, core, few
 from faults import CountedDisk, DyingDisk
+from killing import ends
 from looseleaf import Memory
 from looseleaf.base.errors import NotFound
 from looseleaf.base.origins import is_at_least
@@ -420,17 +421,7 @@ def acts(memory: Memory) -> None:
 
 def killed_at(folder: Path, at: int) -> bool:
     """Kill a process before its call number `at`; False if it made fewer."""
-    if (child := os.fork()) == 0:
-        code = 1
-        try:
-            memory = Slain(folder, DyingDisk(at, "before"))
-            acts(memory)
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) in (0, DyingDisk.EXIT)
-    return os.waitstatus_to_exitcode(status) == DyingDisk.EXIT
+    return ends(lambda: acts(Slain(folder, DyingDisk(at, "before"))))
 
 
 def prepared(folder: Path) -> int:

@@ -4,14 +4,13 @@ import base64
 import json
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
-import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -20,6 +19,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from drawing import few
+from forking import run_in_child
 from growth import LINEAR, growth
 from looseleaf.base.errors import Invalid
 from looseleaf.models import tokens
@@ -645,23 +645,14 @@ def test_children_of_a_busy_process_count_on(path: Path, children: int) -> None:
     thread.start()
     inherited = TokenCounts(str(path))
     inherited.count(TEXTS[:3])
+
+    def count_on(text: str) -> None:
+        texts = [*TEXTS, text]
+        assert inherited.count(texts) == exactly(texts) == TokenCounts(str(path)).count(texts)
+
     try:
         for child in range(children):
-            with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", DeprecationWarning
-                )  # of forking with threads: that is the point
-                pid = os.fork()
-            if pid == 0:
-                signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the runner has a handler of its own
-                signal.alarm(30)  # kills a child that hangs
-                try:
-                    texts = [*TEXTS, f"child {child} " + "y" * 20_000]
-                    good = inherited.count(texts) == exactly(texts) == TokenCounts(str(path)).count(texts)
-                    os._exit(0 if good else 1)
-                finally:
-                    os._exit(2)
-            assert os.waitpid(pid, 0)[1] == 0
+            assert run_in_child(partial(count_on, f"child {child} " + "y" * 20_000)) == 0
     finally:
         stop.set()
         thread.join()

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from drawing import few
 from faults import CountedDisk, DyingDisk
+from killing import ends
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Policy, policy_from
@@ -575,20 +577,6 @@ def tidy_on(folder: Path, disk: Any) -> None:
         vars(files)["this_disk"] = real
 
 
-def dies(folder: Path, at: int, how: str) -> bool:
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            tidy_on(folder, DyingDisk(at, how))
-            code = 0
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert code in (0, DyingDisk.EXIT)
-    return code == DyingDisk.EXIT
-
-
 def sweep(place: Path, wanted: int, until: str = "") -> list[str]:
     """End the process around calls of a tidying, at about so many of them: what was wrong after that.
 
@@ -609,7 +597,7 @@ def sweep(place: Path, wanted: int, until: str = "") -> list[str]:
         for how in ("before", "after"):
             folder = place / "memory"
             shutil.copytree(place / "start", folder)
-            fired += dies(folder, number, how)
+            fired += ends(partial(tidy_on, folder, DyingDisk(number, how)))
             on_disk = [
                 (fact.relation, fact.object)
                 for path in (PROFILE, PAGE)

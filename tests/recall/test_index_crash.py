@@ -24,6 +24,7 @@ import pytest
 
 import traced
 from faults import DyingDisk
+from forking import run_in_child
 from killing import ends, kill_at, kill_everywhere, orders_for
 from looseleaf import Memory
 from looseleaf.index.sqlite import DamagedIndex, SqliteIndex
@@ -629,15 +630,12 @@ def test_threads_of_one_memory_record_and_find(memory: Path) -> None:
 def test_a_fork_asks_by_itself(memory: Path) -> None:
     with open_memory(memory) as opened:
         said = answers(opened)
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                opened.record(user="The forked lantern glows.", ts=THEN + 950)
-                code = 0 if "The forked lantern glows." in texts(opened, "forked lantern glows") else 2
-            finally:
-                os._exit(code)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+        def record_and_ask() -> None:
+            opened.record(user="The forked lantern glows.", ts=THEN + 950)
+            assert "The forked lantern glows." in texts(opened, "forked lantern glows")
+
+        assert run_in_child(record_and_ask) == 0
         assert "The forked lantern glows." in texts(opened, "forked lantern glows")
         assert len(answers(opened)) == len(said)
     assert wrong(memory, made_afresh(memory)) == []

@@ -19,7 +19,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "src")]
 
 import ctypes  # noqa: E402
 
+from forking import Child, start_child  # noqa: E402
 from looseleaf.store.documents import Documents  # noqa: E402
 from looseleaf.store.files import FileStore  # noqa: E402
 from looseleaf.store.root import unwritten  # noqa: E402
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
 
 _PR_SET_PTRACER, _ANY = 0x59616D61, ctypes.c_ulong(-1)
-BROKEN = 3
 
 
 class InPlaceDocuments(Documents):
@@ -79,21 +78,16 @@ def do_the_work(memory: str, told: str, order: dict[str, Any], here: int, go: in
         step(work)
 
 
-def in_a_child(memory: str, told: str, order: dict[str, Any], log: str, errors: str) -> int:
-    """The child's wait status. It is traced from before its first step to its end."""
+def work_in_child(memory: str, told: str, order: dict[str, Any], log: str) -> Child:
+    """A child that has ended. It is traced from before its first step to its end."""
     is_here, here = os.pipe()
     go, start = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = BROKEN
-        try:
-            os.close(start)
-            do_the_work(memory, told, order, here, go)
-            code = 0
-        except BaseException:  # noqa: BLE001 - a child has nobody to tell but this file
-            Path(errors).write_text(traceback.format_exc())
-        finally:
-            os._exit(code)
+
+    def work() -> None:
+        os.close(start)
+        do_the_work(memory, told, order, here, go)
+
+    child = start_child(work)
     os.close(here)
     os.close(go)
     os.read(is_here, 1)  # nothing that the child does before its first step may be counted
@@ -102,25 +96,25 @@ def in_a_child(memory: str, told: str, order: dict[str, Any], log: str, errors: 
     if "inject" in order:
         what += ["-e", f"inject={order['inject']}"]
     tracer = subprocess.Popen(
-        ["strace", "-f", "-o", log, *what, "-p", str(child)], stderr=subprocess.PIPE, text=True
+        ["strace", "-f", "-o", log, *what, "-p", str(child.pid)], stderr=subprocess.PIPE, text=True
     )
     assert tracer.stderr is not None
     said = tracer.stderr.readline()
     if "attached" not in said:
-        os.kill(child, signal.SIGKILL)
+        os.kill(child.pid, signal.SIGKILL)
     os.close(start)  # the end of the pipe is the child's starting signal
-    _, status = os.waitpid(child, 0)
+    child.end()
     tracer.communicate()
     if "attached" not in said:
         raise SystemExit(f"strace: {said}")
-    return status
+    return child
 
 
 def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as place:
-        memory, told, log, errors = (os.path.join(place, name) for name in ("m", "told", "log", "errors"))
+        memory, told, log = (os.path.join(place, name) for name in ("m", "told", "log"))
         make_folder(memory)
-        status = in_a_child(memory, told, order, log, errors)
+        child = work_in_child(memory, told, order, log)
         lines = Path(log).read_text(errors="replace").splitlines()
         calls: dict[str, int] = {}
         for line in lines:
@@ -131,13 +125,13 @@ def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
         verdict = judge(memory, Path(told).read_text())
         answer = {
             "calls": calls,
-            "code": os.waitstatus_to_exitcode(status),
-            "killed": os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL,
+            "code": child.end(),
+            "killed": child.end() == -signal.SIGKILL,
             "fired": sum("(INJECTED)" in line for line in lines),
             "lost": verdict.lost,
             "shut": verdict.shut,
             "top": top,
-            "broken": Path(errors).read_text() if os.path.exists(errors) else "",
+            "broken": child.trouble,
         }
         return answer
 

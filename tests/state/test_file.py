@@ -12,6 +12,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from hypothesis import strategies as st
 from cli.test_main import modules_after
 from drawing import few
 from faults import CountedDisk, DyingDisk
-from killing import FaultyChanges
+from forking import start_child
+from killing import FaultyChanges, ends
 from looseleaf import Memory
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.policy import Policy
@@ -622,6 +624,14 @@ def doubled(memory: Memory) -> list[str]:
     return [each for each in {*everywhere} if everywhere.count(each) > 1]
 
 
+def promote_until(at: int, folder: Path) -> None:
+    """Promote on a disk that ends the process after this call."""
+    dying = DyingDisk(-1, "after")
+    with open_small(folder, dying) as memory:
+        dying._at = dying.count + at
+        promote_all(memory)
+
+
 def sweep(place: Path, sites: int, until: str = "") -> list[str]:
     """End the process around calls of its disk; say what is lost then, or doubled after the rest was done.
 
@@ -642,16 +652,7 @@ def sweep(place: Path, sites: int, until: str = "") -> list[str]:
         tried += 1
         folder = place / f"at {at}"
         shutil.copytree(place / "whole", folder)
-        child = os.fork()
-        if child == 0:
-            try:
-                dying = DyingDisk(-1, "after")
-                with open_small(folder, dying) as memory:
-                    dying._at = dying.count + at
-                    promote_all(memory)
-            finally:
-                os._exit(0)
-        fired += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == DyingDisk.EXIT
+        fired += ends(partial(promote_until, at, folder))
         with open_small(folder) as memory:
             wrong += [f"{at}: lost {each}" for each in lost(memory)]
             promote_all(memory)
@@ -738,20 +739,13 @@ def test_what_a_full_disk_refused_is_done_later(place: Path, at: int) -> None:
 
 @needs_fork
 def test_processes_that_change_it_at_once_lose_nothing_of_each_other(place: Path) -> None:
-    children = []
-    for number in range(3):
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                with Memory(place / "memory", policy=HASTY) as memory:
-                    for each in range(4):
-                        memory.state.add_task(f"{number} {each}")
-                code = 0
-            finally:
-                os._exit(code)
-        children.append(child)
-    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0, 0]
+    def add(number: int) -> None:
+        with Memory(place / "memory", policy=HASTY) as memory:
+            for each in range(4):
+                memory.state.add_task(f"{number} {each}")
+
+    children = [start_child(partial(add, number)) for number in range(3)]
+    assert [child.wait() for child in children] == [0, 0, 0]
     with Memory(place / "memory", policy=HASTY) as memory:
         tasks = memory.state.tasks_open
     assert sorted(each["title"] for each in tasks) == [

@@ -8,10 +8,12 @@ import sys
 import threading
 import time
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from forking import start_child
 from looseleaf.base.policy import Policy
 from looseleaf.store.files import FileStore
 
@@ -121,16 +123,7 @@ def test_a_claim_dies_with_its_process(store: FileStore) -> None:
 
 
 def test_a_forked_child_does_not_keep_a_claim(store: FileStore) -> None:
-    reading, writing = os.pipe()
     with store.claim(PATH):
-        child = os.fork()
-        if child == 0:
-            os.close(writing)
-            os.read(reading, 1)
-            os._exit(0)
-    try:
+        child = start_child(partial(time.sleep, 60))
+    with child:
         assert is_free(store)
-    finally:
-        os.close(writing)
-        os.close(reading)
-        os.waitpid(child, 0)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from forking import start_child
 from looseleaf.base.errors import Refused
 from looseleaf.store.disk import PRIVATE_FILE, Disk, refuse_upward
 from looseleaf.store.files import FileStore
@@ -340,9 +341,7 @@ def test_a_process_is_alive_until_it_is_gone() -> None:
     disk = Disk()
     assert disk.is_alive(os.getpid())
     assert disk.is_alive(1)
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0)
-    os.waitpid(pid, 0)
-    assert not disk.is_alive(pid)
+    child = start_child(int)
+    assert child.wait() == 0
+    assert not disk.is_alive(child.pid)
     assert not disk.is_alive(10**30)

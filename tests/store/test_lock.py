@@ -8,12 +8,14 @@ import signal
 import threading
 import time
 from contextlib import ExitStack
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
 from actors import Actor, _acquire_at_once, hold, take_in_turns
+from forking import run_in_child, start_child
 from looseleaf import Memory
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.policy import Policy
@@ -22,24 +24,10 @@ from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 SHORT = Policy(lock_seconds=0.2)
 LOCKS = ("log/lock", "log/turn")
-
-
-def in_child(act: Callable[[], None]) -> int:
-    """Fork; the child acts and ends. Its exit status, 99 if it raised."""
-    pid = os.fork()
-    if pid == 0:
-        status = 99
-        try:
-            act()
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def is_free(path: Path) -> bool:
@@ -311,7 +299,7 @@ def test_a_child_forked_inside_the_block_does_not_hold_the_lock(tmp_path: Path) 
                 store.append("journal", [{"id": "child"}])
 
         with store.lock():
-            assert in_child(take) == 0
+            assert run_in_child(take) == 0
             assert not is_free(tmp_path), "the child's end released the parent's lock"
             store.append("journal", [{"id": "parent"}])
         assert is_free(tmp_path)
@@ -319,44 +307,30 @@ def test_a_child_forked_inside_the_block_does_not_hold_the_lock(tmp_path: Path) 
 
 
 def test_a_child_that_leaves_the_block_it_was_forked_in_releases_nothing(tmp_path: Path) -> None:
-    with FileStore(tmp_path) as store:
-        with store.lock():
-            pid = os.fork()
-            if pid:
-                assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-                assert not is_free(tmp_path)
-        if pid == 0:  # it has left the block
-            os._exit(0)
+    with FileStore(tmp_path) as store, ExitStack() as block:
+        block.enter_context(store.lock())
+        assert run_in_child(block.close) == 0
+        assert not is_free(tmp_path)
 
 
 def test_a_child_forked_inside_the_block_can_write_when_the_parent_has_let_go(tmp_path: Path) -> None:
     with FileStore(tmp_path) as store:
         store.append("journal", [{"id": "before"}])
-        status = 99
-        with store.lock():
-            pid = os.fork()
-            if pid == 0:
-                try:
-                    # Still inside the parent's block here, which this process must leave without a trace.
-                    with store.lock():
-                        store.append("journal", [{"id": "child"}])
-                    status = 0
-                finally:
-                    if status:
-                        os._exit(status)
-            else:
-                time.sleep(0.05)
-                store.append("journal", [{"id": "parent"}])
-        if pid == 0:
-            try:
+        with ExitStack() as block:
+            block.enter_context(store.lock())
+
+            def write() -> None:
+                # Still inside the parent's block here, which this process must leave without a trace.
+                with store.lock():
+                    store.append("journal", [{"id": "child"}])
+                block.close()
                 store.append("journal", [{"id": "child, outside"}])
                 store.close()
-            except BaseException:
-                status = 98
-                raise
-            finally:
-                os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+            child = start_child(write)
+            time.sleep(0.05)
+            store.append("journal", [{"id": "parent"}])
+        assert child.wait() == 0
         store.append("journal", [{"id": "after"}])
         assert [line.record["id"] for line in store.read("journal")] == [
             "before",
@@ -379,42 +353,28 @@ def test_a_child_forked_while_another_thread_holds_the_lock_can_write(tmp_path: 
         thread = threading.Thread(target=hold_it)
         thread.start()
         held.wait()
-        pid = os.fork()
-        if pid == 0:
-            status = 99
-            try:
-                store.append("journal", [{"id": "child"}])
-                status = 0
-            finally:
-                os._exit(status)
+        child = start_child(lambda: store.append("journal", [{"id": "child"}]))
         time.sleep(0.05)
         let_go.set()
         thread.join()
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert child.wait() == 0
         assert [line.record["id"] for line in store.read("journal")] == ["child"]
 
 
 def test_a_lock_dies_with_its_process_though_a_child_of_it_lives(tmp_path: Path) -> None:
     """A copy of the handle that a child has inherited would keep the lock for as long as the child lives."""
     told, tell = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            with FileStore(tmp_path) as store, store.lock():
-                child = os.fork()
-                if child == 0:
-                    time.sleep(60)
-                    os._exit(0)
-                os.write(tell, child.to_bytes(4, "big"))
-                time.sleep(60)
-        finally:
-            os._exit(1)
-    child = int.from_bytes(os.read(told, 4), "big")
-    os.close(told)
-    os.close(tell)
-    assert not is_free(tmp_path)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+
+    def hold_it() -> None:
+        with FileStore(tmp_path) as store, store.lock():
+            os.write(tell, start_child(partial(time.sleep, 60)).pid.to_bytes(4, "big"))
+            time.sleep(60)
+
+    with start_child(hold_it):
+        child = int.from_bytes(os.read(told, 4), "big")
+        os.close(told)
+        os.close(tell)
+        assert not is_free(tmp_path)
     os.kill(child, 0)
     try:
         assert is_free(tmp_path)
@@ -561,7 +521,8 @@ def test_closing_waits_for_the_thread_that_writes(tmp_path: Path) -> None:
 
 
 def test_a_child_of_a_threaded_program_can_use_the_memory(tmp_path: Path) -> None:
-    stop = threading.Event()
+    """What the program has used before: where its thread imports a module, Python has a child wait for ever."""
+    stop, edited = threading.Event(), threading.Event()
     with Memory(tmp_path / "memory") as memory:
 
         def edit() -> None:
@@ -569,16 +530,18 @@ def test_a_child_of_a_threaded_program_can_use_the_memory(tmp_path: Path) -> Non
             while not stop.is_set():
                 number += 1
                 memory.pages.edit("USER.md", f"- Number: {number}\n", reason="counting")
+                edited.set()
+
+        def read() -> None:
+            assert memory.pages.read("USER.md") is not None
 
         thread = threading.Thread(target=edit)
         thread.start()
         try:
+            assert edited.wait(60)
+            read()
             for _ in range(10):
-                child = os.fork()
-                if child == 0:
-                    signal.alarm(60)  # a child that hangs dies of this, and is seen to
-                    os._exit(0 if memory.pages.read("USER.md") is not None else 1)
-                assert os.waitpid(child, 0)[1] == 0
+                assert run_in_child(read) == 0
         finally:
             stop.set()
             thread.join()

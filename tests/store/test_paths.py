@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import json
-import multiprocessing
 import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import cycle, product
-from multiprocessing.queues import Queue
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forking import start_child
 from hostile import (
     HELD,
     NOT_PAGES,
@@ -470,8 +470,11 @@ def test_the_second_wall_stands_alone(beside: Beside) -> None:
 
 SWAPPED = ("facts", "USER.md", "views/heads", "log/staged", "days")
 
+Done = tuple[int, int, list[str]]
+"""How often something went well, how often it was refused, and what came from outside."""
 
-def swap(beside: Beside, until: float, tell: Queue[Any]) -> None:
+
+def swap(beside: Beside, until: float) -> Done:
     """Exchange parts of the memory for links to the outside and back, as fast as it goes."""
     renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
     spare = beside.folder / "spare"
@@ -482,11 +485,11 @@ def swap(beside: Beside, until: float, tell: Queue[Any]) -> None:
             swaps += renameat2(-100, here, -100, there, 2) == 0
         if swaps % 64 == 0:
             time.sleep(0.0005)
-    tell.put(("swap", swaps, 0, []))
+    return swaps, 0, []
 
 
-def use(beside: Beside, disk: type[Disk], kind: str, until: float, tell: Queue[Any]) -> None:
-    """Read or edit pages all the while; tell how often that went well, was refused, and what came from outside."""
+def use(beside: Beside, disk: type[Disk], kind: str, until: float) -> Done:
+    """Read or edit pages all the while."""
     setattr(files, "this_disk", disk)  # noqa: B010 - this process has no other disk
     went = stopped = 0
     strange: list[str] = []
@@ -505,7 +508,7 @@ def use(beside: Beside, disk: type[Disk], kind: str, until: float, tell: Queue[A
                             strange.append(f"{kind}: {error}")
         except Refused:
             stopped += 1
-    tell.put((kind, went, stopped, strange))
+    return went, stopped, strange
 
 
 def one_use(memory: Memory, kind: str, number: int) -> object:
@@ -533,18 +536,19 @@ def race(beside: Beside, disk: type[Disk], seconds: float) -> tuple[dict[str, tu
             (beside.memory / at).mkdir()
         target = beside.outside / "held.md" if at.endswith(".md") else beside.outside
         (spare / at.replace("/", "-")).symlink_to(target)
-    context = multiprocessing.get_context("fork")
-    told: Queue[Any] = context.Queue()
     until = time.time() + seconds
-    jobs = [context.Process(target=swap, args=(beside, until, told))]
-    jobs += [context.Process(target=use, args=(beside, disk, kind, until, told)) for kind in ("read", "edit")]
-    for job in jobs:
-        job.start()
-    results = [told.get(timeout=seconds + 60) for _ in jobs]
-    for job in jobs:
-        job.join()
-    done = {kind: (went, stopped) for kind, went, stopped, _ in results}
-    return done, [each for *_, strange in results for each in strange] + beside.escapes()
+    jobs: dict[str, Callable[[], Done]] = {"swap": lambda: swap(beside, until)}
+    jobs |= {kind: partial(use, beside, disk, kind, until) for kind in ("read", "edit")}
+    with TemporaryDirectory() as told:
+
+        def work(kind: str) -> None:
+            Path(told, kind).write_text(json.dumps(jobs[kind]()))
+
+        children = [start_child(partial(work, kind)) for kind in jobs]
+        assert [child.wait() for child in children] == [0, 0, 0]
+        results = {kind: json.loads(Path(told, kind).read_text()) for kind in jobs}
+    done = {kind: (went, stopped) for kind, (went, stopped, _) in results.items()}
+    return done, [each for *_, strange in results.values() for each in strange] + beside.escapes()
 
 
 @pytest.mark.parametrize("seconds", [1, pytest.param(20, marks=pytest.mark.long)])

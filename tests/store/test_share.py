@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from actors import STREAM, Actor, Share, write_on_share
+from forking import run_in_child
 from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.store.disk import NETWORK_TYPES, Disk, mount_type
 from looseleaf.store.files import FileStore
@@ -180,17 +181,13 @@ def test_a_claim_made_on_another_host_in_the_same_moment_wins(tmp_path: Path) ->
 def test_a_child_after_fork_is_another_writer_and_leaves_the_claim_alone(tmp_path: Path) -> None:
     with FileStore(tmp_path, disk=Share()) as store:
         store.append(STREAM, [{"by": 1}])
-        pid = os.fork()
-        if pid == 0:
-            status = 99
-            try:
-                with pytest.raises(Refused, match="network share"):
-                    store.append(STREAM, [{"by": 2}])
-                store.close()
-                status = 0
-            finally:
-                os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+        def be_refused() -> None:
+            with pytest.raises(Refused, match="network share"):
+                store.append(STREAM, [{"by": 2}])
+            store.close()
+
+        assert run_in_child(be_refused) == 0
         assert (tmp_path / WRITER).exists()
         store.append(STREAM, [{"by": 3}])
         assert writers(store) == [1, 3]

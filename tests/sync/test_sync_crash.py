@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from forking import run_in_child
 from killing import CHANGES, end_at, sites_of, states
 from looseleaf.sync import git_remote, programs, rsync_target
 from machines import FIRST, Machines
@@ -59,12 +60,7 @@ def machines(place: Path) -> Iterator[Machines]:
 
 def dies_before(machines: Machines, where: str, number: int) -> bool:
     """Sync in a child that ends before it runs a program for the n-th time. False: it ran fewer."""
-    child = os.fork()
-    if child:
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert code in (0, 99)
-        return code == 99
-    code, left = 1, [number]
+    left = [number]
     real = programs.run
 
     def run(*args: Any, **more: Any) -> Any:
@@ -73,12 +69,13 @@ def dies_before(machines: Machines, where: str, number: int) -> bool:
             os._exit(99)
         return real(*args, **more)
 
-    try:
+    def sync_and_die() -> None:
         git_remote.run = rsync_target.run = run  # type: ignore[attr-defined]
         sync(machines, FIRST, where)
-        code = 0
-    finally:
-        os._exit(code)
+
+    code = run_in_child(sync_and_die)
+    assert code in (0, 99)
+    return code == 99
 
 
 def end_between(machines: Machines, place: Path, where: str, numbers: range) -> int:
