@@ -34,6 +34,7 @@ from looseleaf.forget.rebase_edits import (
 )
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import (
+    DISTILLED,
     PERSON,
     PROGRAM,
     BrokenEdit,
@@ -188,7 +189,15 @@ class World:
         number = self._versions.get(path, 0)
         return Stat(path, len(found.data), number, (0, 0, len(found.data), number, number, 0))
 
-    def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
+    def put(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: str | None,
+        record: Record | None = None,
+        when: float | None = None,
+    ) -> str:
         self._change(canonical(path), data, base, record)
         return Document(path, data).sha256
 
@@ -353,7 +362,6 @@ def _estimate_tokens(text: str) -> int:
 
 # --- the replay -------------------------------------------------------------------------
 
-_DISTILLED = "distilled from "
 _TOLD = ("raised", "retold", "history", "dropped")
 """The members of a placing that describe facts."""
 
@@ -478,8 +486,8 @@ class Replay:
             self._replay_broken(record, edit)
             return
         self.before[path] = new
-        is_distilled = edit.author == PROGRAM and edit.reason.startswith(_DISTILLED)
-        owner = edit.reason.removeprefix(_DISTILLED) if is_distilled else self._owners.get(edit.id)
+        is_distilled = edit.author == PROGRAM and edit.reason.startswith(DISTILLED)
+        owner = edit.reason.removeprefix(DISTILLED) if is_distilled else self._owners.get(edit.id)
         if owner is not None and owner in self._made.gone:
             self._leave_out(edit)
         elif owner is None and self._gone_traces.writes.has(edit):

@@ -49,6 +49,9 @@ GONE, FOUND = "gone", "found"
 COPY = "copy"
 """The kind of a record that says of which page a file is a copy, or (null) that this is settled (FORMAT §2.6)."""
 
+DISTILLED = "distilled from "
+"""How the reason of an edit begins that an entry led to; the entry's reference follows."""
+
 MERGED = "merged"
 """The kind of a record of what other machines know of facts (FORMAT §20.4)."""
 

@@ -379,8 +379,8 @@ class Parts(PlaceParts):
         is_old = bool(self.stones.heard()) and (bool(self.files.machines()) or self._is_tracked)
         return self.others.without_forgotten(path, head, data) if is_old else data
 
-    def wrote(self, path: str, version: str, stat: Stat) -> bool:
-        return bool(self.files.machines()) and self.others.wrote(path, version, stat)
+    def brought(self, path: str, version: str, stat: Stat) -> bool:
+        return bool(self.files.machines()) and self.others.brought(path, version, stat)
 
     def drop_known(self, copies: Sequence[Held]) -> list[str]:
         return self.others.drop_known(copies) if self.files.machines() else []

@@ -17,7 +17,7 @@ import time
 from contextlib import nullcontext
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.ids import at, now
+from looseleaf.base.ids import at, is_id, now, time_of
 from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, fold_name, is_page, name_fault
 from looseleaf.base.values import START, Position, sha256, sha256_or_none
 from looseleaf.log.journal import (
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
         def take_in(self) -> None:
             """Take in what they wrote."""
 
-        def wrote(self, path: str, version: str, stat: Stat) -> bool:
-            """True if one of them left this file, and a copier brought it here. (What it says was taken in.)"""
+        def brought(self, path: str, version: str, stat: Stat) -> bool:
+            """True if a copier brought this file, which says nothing that their logs do not say."""
 
         def drop_known(self, copies: Sequence[Held]) -> list[str]:
             """Remove the copies whose bytes a log has, of this machine or another; return their paths."""
@@ -176,6 +176,8 @@ class Heads:
         """Entries that wait for a held page, in order of arrival."""
         self.taken: dict[str, list[Any]] = {}
         """How far the log of each other machine was taken in: segment, byte, and the id of the record before it."""
+        self.doubted: dict[str, str] = {}
+        """The machines whose logs claim what was not proven, each with what was there to prove it."""
         self.lost: dict[str, Record] = {}
         """What streams lost and no person accepted, by the record that says so (FORMAT §4.5)."""
         self.position = START
@@ -211,6 +213,7 @@ class Heads:
             self.copies = {str(path): str(of) for path, of in raw.get("copies", {}).items()}
             self.later = dict.fromkeys(map(str, raw.get("later", ())))
             self.taken = {str(name): list(place) for name, place in raw.get("taken", {}).items()}
+            self.doubted = {str(name): str(there) for name, there in raw.get("doubted", {}).items()}
             self.lost = {str(each["id"]): each for each in raw.get("lost", ())}
             is_ours = self.belong()
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -221,7 +224,7 @@ class Heads:
     def forget(self) -> None:
         self.pages, self.agents, self.marks, self.position, self.last = HeadRows(), {}, {}, START, None
         self.holes, self._before, self.seen, self.gone, self.later, self.lost = 0, {}, {}, set(), {}, {}
-        self.copies, self.taken = {}, {}
+        self.copies, self.taken, self.doubted = {}, {}, {}
         self.is_proven = self.has_unknown = False
 
     def belong(self) -> bool:
@@ -336,6 +339,8 @@ class Heads:
                 view["copies"] = dict(sorted(self.copies.items()))
             if self.taken:
                 view["taken"] = self.taken
+            if self.doubted:
+                view["doubted"] = self.doubted
             if self.later:
                 view["later"] = list(self.later)
             if self.lost:
@@ -845,10 +850,14 @@ class OutsideEdits:
         if document is None and path not in self.heads.gone and not watch.has_counted:
             watch.has_counted = True
             self._journal_paths(GONE, set(self._find_gone()) - self.heads.gone)
-        if document is not None and stat is not None and self._others.wrote(path, document.sha256, stat):
+        if document is not None and stat is not None and self._others.brought(path, document.sha256, stat):
+            last = self.heads.get(path)
+            self._others.take_in()  # its log may have come with it
+            if self.heads.get(path) != last:
+                return False
             head = self.head_bytes(path)
             if head is not None:
-                self._store.put(path, head, base=document.sha256)
+                self.put_back(path, head, document.sha256)
                 return True
         if self.hold(path, document):
             return True
@@ -866,6 +875,13 @@ class OutsideEdits:
             else:
                 edits.append(self.journal_edit(path, data, author, reason))
         return True
+
+    def put_back(self, path: str, head: bytes, base: str | None) -> None:
+        """Make a page's file its head again. Where a copier carries it, it looks no newer than the edit that made it:
+        else it would replace what another machine wrote since."""
+        edit = self.heads.get(path).edit
+        when = time_of(edit) if edit is not None and is_id(edit) and self._store.machines() else None
+        self._store.put(path, head, base=base, when=when)
 
     def journal_edit(self, path: str, new: bytes | None, author: str, reason: str) -> Edit:
         """Journal, under the lock, that a page's file is its head from now on."""

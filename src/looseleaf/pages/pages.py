@@ -242,7 +242,7 @@ class Pages:
                 if data is None:
                     self._note(f"{path} was not restored: a record of its journal is damaged.")
                     continue
-                self._store.put(path, data, base=None)
+                self.absorb.put_back(path, data, None)
                 restored.append(path)
             self.absorb.note_found(restored)
         return restored

@@ -140,7 +140,7 @@ def _settle_page(parts: Needs, held: Held, take: Take, document: Document | None
             )
         aside = _set_aside(parts, path, data)
         if good is not None:
-            parts.files.put(path, good, base=base)
+            absorb.put_back(path, good, base)
             absorb.note_found([path])
         elif base is not None:  # there never was such a page
             parts.files.delete(path, base=base)
@@ -148,7 +148,7 @@ def _settle_page(parts: Needs, held: Held, take: Take, document: Document | None
     new = text.encode() if text is not None else _merged(path, data or b"", take)
     aside = _set_aside(parts, path, data)
     if new == good:
-        parts.files.put(path, new, base=base)
+        absorb.put_back(path, new, base)
         return Settled(path, held.why, take, None, aside)
     # The journal goes on from the head; what the new bytes replace is the held file.
     made = absorb.edit_from_head(path, new, PERSON, f"settled: {take}")

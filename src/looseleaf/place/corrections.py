@@ -23,7 +23,16 @@ from looseleaf.facts.ledger import HIGHEST, address_of, fact_id
 from looseleaf.facts.page_lines import is_same_fact
 from looseleaf.facts.replacing import MEANT, SURELY_MEANT, HeldLine, cut_clauses, find_meant, told_by
 from looseleaf.language.relations import asked_relations, relation_term, slot
-from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, PROGRAM, SCHEMA, is_first_sight, is_housekeeping
+from looseleaf.log.journal import (
+    DISTILLED,
+    EXTERNAL,
+    OBEYED,
+    PERSON,
+    PROGRAM,
+    SCHEMA,
+    is_first_sight,
+    is_housekeeping,
+)
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import remove_line, replace_fact, set_updated
@@ -274,7 +283,7 @@ class Corrections:
             self._note(
                 "What went to the home memory from it stays. `looseleaf --memory ~/.looseleaf log` shows it there."
             )
-        reason = f"distilled from {entry}"
+        reason = f"{DISTILLED}{entry}"
         edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())
         return edit, Receipt(receipt.id, entry, None, None, 0, 0)
 

@@ -12,7 +12,7 @@ from collections import Counter
 from functools import partial
 
 from looseleaf.base import ids as clock
-from looseleaf.base.ids import new_id
+from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import CONFIDENCE, lowest
 from looseleaf.base.paths import STATE, same_name
@@ -45,11 +45,12 @@ from looseleaf.log.journal import (
     record_of,
     summary_author,
 )
+from looseleaf.log.talk_streams import journals, talk_elsewhere
 from looseleaf.pages.grammar import drawer, new_page, parse, topic_of
 from looseleaf.pages.held import copies_among, new_lines, with_lines
 from looseleaf.pages.outside_edits import is_same_log
-from looseleaf.place.proofs import Proofs
-from looseleaf.state.rows import judge_rows, rows_of, state_of
+from looseleaf.place.proofs import Proofs, without_levels
+from looseleaf.state.rows import judge_rows, own_rows, rows_of, state_of
 from looseleaf.store import JOURNAL, JOURNAL_SCHEMA
 from looseleaf.store.foreign import LEFT_OUT, is_newer, is_page_path
 from looseleaf.store.machines import log_of, stream_of
@@ -437,7 +438,7 @@ class OtherMachines:
         self._looks: dict[str, tuple[tuple[int, ...], list[object] | None]] = {}
         """By machine, how its journal's file looked, and where the journal ended."""
         self._logs: Mapping[str, Mapping[str, PageLog]] = {}
-        self._proofs: Proofs | None = None
+        self._proofs = Proofs(self._store, trusts=self._policy.trust_external_edits)
         self._newer: set[str] = set()
         self._works = False
 
@@ -451,6 +452,8 @@ class OtherMachines:
                 absorb.know(recovers=True)
                 freed = self._freed()
                 machines = self._parts.files.machines()
+                for machine in absorb.heads.doubted:
+                    absorb.heads.taken.pop(machine, None)  # all of it again: more may be proven now
                 news = [each for each in map(self._read, machines) if each is not None]
                 if self._refuse_newer(news):
                     return
@@ -511,7 +514,7 @@ class OtherMachines:
         """Return a page that was changed outside, without the lines that are forgotten here: a copier brought an old
         file. A person can still say such a thing again."""
         buried = self._parts.stones.heard()
-        text_of = rows_of if path == STATE else _text_of
+        text_of = _woven_text(path)
         text, before = text_of(data), text_of(head)
         if not buried or text is None:
             return data
@@ -529,19 +532,21 @@ class OtherMachines:
         self._note(f"{path} came back with {lost} left out. To have it again, use `looseleaf remember`.")
         return state_of((line, "") for line in left) if path == STATE else "".join(left).encode()
 
-    def wrote(self, path: str, version: str, stat: Stat) -> bool:
-        """Return True if a file is a version of its page that another machine left, as old as its edit: a program that
-        copies newer files over older ones brought it, with its time. (A person who takes a version back saves it then.)
-        """
+    def brought(self, path: str, version: str, stat: Stat) -> bool:
+        """True if a program that copies newer files over older ones brought a file, with its time: it is a version that
+        another machine left, as old as its edit; or a known one that was left after the edit that made the page here,
+        by a machine whose log is still on its way. (A person who takes a version back saves it then.)"""
         if stat.mark[4] - stat.mark[3] < _CARRIED_NS:
             return False
-        for machine in self._parts.files.machines():
-            for line in self._store.read(stream_of(machine, JOURNAL)):
+        when, head = stat.mtime_ns / 1e9, self._parts.pages.absorb.heads.get(path)
+        is_later = is_id(head.edit or "") and when > time_of(head.edit or "")
+        for stream in journals(self._store):
+            for line in self._store.read(stream):
                 record = line.record
-                if (record.get("path"), record.get("new")) != (path, version):
-                    continue
-                if abs(stat.mtime_ns / 1e9 - float(record.get("ts") or 0.0)) < _AT_ONCE:
-                    return True
+                if record.get("path") == path and version in (record.get("new"), record.get("base")):
+                    is_elsewhere = stream != JOURNAL and record.get("new") == version
+                    if is_later or (is_elsewhere and abs(when - float(record.get("ts") or 0.0)) < _AT_ONCE):
+                        return True
         return False
 
     def _is_past(self, path: str, version: str, logs: Mapping[str, PageLog]) -> bool:
@@ -600,7 +605,8 @@ class OtherMachines:
     def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
         """Return a page without an edit of this machine, where others wrote since."""
         own = self._parts.files.machine
-        logs = _page_logs(self._store, own, self._parts.files.machines(), {path}).get(path, {})
+        capped = Proofs(self._store, trusts=self._policy.trust_external_edits).capped
+        logs = _page_logs(self._store, own, self._parts.files.machines(), {path}, capped).get(path, {})
         page = self._page(path, logs)
         page.take_arrivals()
         return page.undone(own, edit, head)
@@ -610,7 +616,19 @@ class OtherMachines:
     def _has_news(self) -> bool:
         taken = self._parts.pages.absorb.heads.taken
         others = self._parts.files.machines()
-        return any(self._end(name) not in (None, taken.get(name)) for name in others) or bool(self._freed())
+        if any(self._end(name) not in (None, taken.get(name)) for name in others):
+            return True
+        doubted = self._parts.pages.absorb.heads.doubted
+        return bool(self._freed()) or any(each != self._find_talk() for each in doubted.values())
+
+    def _find_talk(self) -> str:
+        """Return what changes when talk or entries of other machines arrive: what their logs claim may rest on it."""
+        machines = self._parts.files.machines()
+        stats = (self._store.stat(stream_files(each)[0]) for each in talk_elsewhere(self._store))
+        folders = (f"{log_of(machine)}/entries" for machine in machines)
+        topics = [f"{folder}/{topic}" for folder in folders for topic in self._store.folders(folder)]
+        entries = [name for topic in topics for name in self._store.folders(topic)]
+        return sha256(repr(([stat and stat.mark for stat in stats], entries)).encode())
 
     def _freed(self) -> list[str]:
         """Return the pages that waited for a name, and can have it now."""
@@ -699,6 +717,7 @@ class OtherMachines:
     def _take(self, news: list[News], freed: Sequence[str] = ()) -> None:
         absorb = self._parts.pages.absorb
         self._parts.known.catch_up()
+        talk = self._find_talk()  # before it is read: what comes meanwhile is looked at the next time
         self._proofs = Proofs(self._store, trusts=self._policy.trust_external_edits)
         paths = {*freed, *(path for each in news for path in each.pages)}
         files = self._parts.files
@@ -724,6 +743,7 @@ class OtherMachines:
             self._store.append(JOURNAL, [record | told])
         self._drop_states()
         absorb.heads.catch_up()
+        absorb.heads.doubted = dict.fromkeys(sorted(self._proofs.doubted), talk)
         absorb.heads.take_in({each.machine: each.end for each in news})
 
     def _drop_states(self) -> None:
@@ -798,7 +818,8 @@ class OtherMachines:
         absorb.heads.catch_up()
         absorb.keep_copy(path, new)
         if document is not None and there not in known and not absorb.hold(path, document):
-            self._put_on(path, document, [_text_of(head), *_last_texts(logs.values())], new, author, reason)
+            versions = [_woven_text(path)(head), *_last_texts(path, logs.values())]
+            self._put_on(path, document, versions, new, author, reason)
 
     def _put_on(
         self,
@@ -811,14 +832,20 @@ class OtherMachines:
     ) -> None:
         """Put what a person did to a file on the merged page. The version most like the file is taken for the one that
         the person changed."""
-        file, merged = _text_of(document.data), _text_of(new)
-        if file is None or merged is None or path == STATE:
+        text_of = _woven_text(path)
+        file, merged = text_of(document.data), text_of(new)
+        if file is None or merged is None:
             return  # it stays as it is, and is absorbed as an outside edit
         texts = [text for text in versions if text is not None]
         saved = _with_plain_ends(file)
         base = min(texts, key=lambda text: distance(_with_plain_ends(text), saved))
-        file = _own_words(file, base, [merged, *texts])
-        made = weave_both(base, merged, file, repeats(path)).encode()
+        if path == STATE:
+            rows = weave_both(base, merged, own_rows(file, base, [merged, *texts]))
+            machine = self._parts.files.machine
+            made = state_of((row, machine) for row in split_lines(rows) if row.strip())
+        else:
+            file = _own_words(file, base, [merged, *texts])
+            made = weave_both(base, merged, file, repeats(path)).encode()
         if made == new:
             self._store.put(path, made, base=document.sha256)
         elif made != document.data:
@@ -858,23 +885,25 @@ class OtherMachines:
                 found.append(told | {"relation": read.relation, "object": read.object})
         return tuple(found)
 
-    def _believed(self, record: Record) -> Record:
-        if self._proofs is None:
-            self._proofs = Proofs(self._store, trusts=self._policy.trust_external_edits)
-        return self._proofs.capped(record)
-
     def _facts_by_words(self, machine: str, path: str) -> Mapping[tuple[str, str], list[Fact]]:
         """Return what a machine knows, or knew, of the lines of a page, by their words."""
         found: dict[tuple[str, str], list[Fact]] = {}
-        for fact in self._facts_of(machine).of(shard_of(path) or ""):
+        for fact in self._proven_facts(machine, shard_of(path) or ""):
             found.setdefault((fact.relation, fact.object), []).append(fact)
         return found
+
+    def _proven_facts(self, machine: str, topic: str) -> list[Fact]:
+        """Return the facts of a topic as a machine knows them, with no higher level than is proven now."""
+        found = self._facts_of(machine).of(topic)
+        if machine == self._parts.files.machine:
+            return found
+        return [self._proofs.capped_fact(fact, machine) for fact in found]
 
     def _facts_of(self, machine: str) -> Facts:
         if machine == self._parts.files.machine:
             return self._parts.known
         if machine not in self._facts:
-            log = OtherLog(self._store, machine, self._believed)
+            log = OtherLog(self._store, machine, without_levels)
 
             def head(path: str) -> bytes | None:
                 from looseleaf.pages.history import History
@@ -904,7 +933,7 @@ class OtherMachines:
         for each in news:
             unheard = self._parts.stones.unheard(each.machine)
             for topic in sorted(each.topics):
-                for told in self._facts_of(each.machine).of(topic):
+                for told in self._proven_facts(each.machine, topic):
                     fact = self._attributed(told, arrived, authors)
                     at = topic, fact.id or ""
                     held = now.get(at)
@@ -1044,11 +1073,16 @@ def _plain(part: str) -> str:
     return undoubted(body(part).strip())
 
 
-def _last_texts(logs: Iterable[PageLog]) -> Iterator[str | None]:
+def _woven_text(path: str) -> Callable[[bytes | None], str | None]:
+    """Return the function that makes of the bytes of a page the text that is woven."""
+    return rows_of if path == STATE else _text_of
+
+
+def _last_texts(path: str, logs: Iterable[PageLog]) -> Iterator[str | None]:
     """Yield the last versions of a page that machines had, each once."""
     done: set[str | None] = set()
     for log in logs:
-        for text in (_text_of(log.page), *[*log.before.values()][: -_LAST - 1 : -1]):
+        for text in (_woven_text(path)(log.page), *[*log.before.values()][: -_LAST - 1 : -1]):
             if text not in done:
                 done.add(text)
                 yield text
@@ -1083,7 +1117,7 @@ def _page_logs(
     own: str,
     others: Iterable[str],
     paths: Collection[str],
-    capped: Callable[[Record], Record] | None = None,
+    capped: Callable[[Record, str], Record] | None = None,
 ) -> dict[str, dict[str, PageLog]]:
     """Return the edits of some pages in all logs, by page and machine. Two logs may begin alike, because one was
     copied: an edit belongs to the first log that has it. `capped`: returns a record of another machine without levels
@@ -1095,9 +1129,9 @@ def _page_logs(
             path = line.record.get("path")
             if path not in paths:
                 continue
-            text_of = rows_of if path == STATE else _text_of
-            log = found.setdefault(str(path), {}).setdefault(machine, PageLog(text_of))
-            edit = edit_of(capped(line.record) if capped is not None and machine != own else line.record)
+            log = found.setdefault(str(path), {}).setdefault(machine, PageLog(_woven_text(str(path))))
+            record = line.record if capped is None or machine == own else capped(line.record, machine)
+            edit = edit_of(record)
             if edit is not None:
                 log.add(edit, owners.get(edit.id))
                 owners.setdefault(edit.id, machine)

@@ -94,7 +94,7 @@ class PlaceParts:
     def without_forgotten(self, path: str, head: bytes | None, data: bytes) -> bytes:
         return data
 
-    def wrote(self, path: str, version: str, stat: Stat) -> bool:
+    def brought(self, path: str, version: str, stat: Stat) -> bool:
         return False
 
     def drop_known(self, copies: Sequence[Held]) -> list[str]:

@@ -33,7 +33,7 @@ from looseleaf.facts.ledger import HIGHEST, first_known
 from looseleaf.facts.page_lines import Sheet
 from looseleaf.language.own_words import strip_pasted
 from looseleaf.language.terms import terms
-from looseleaf.log.journal import PERSON, PROGRAM, SCHEMA
+from looseleaf.log.journal import DISTILLED, PERSON, PROGRAM, SCHEMA
 from looseleaf.pages.grammar import (
     add_episode,
     add_fact,
@@ -252,7 +252,7 @@ class Diary:
         self._parts = parts
         self._entry = entry
         self._witnesses = witnesses
-        self._reason = f"distilled from {entry.reference}"
+        self._reason = f"{DISTILLED}{entry.reference}"
         self._is_outdated = is_outdated
         self._heard = heard
         self._users = [each for each in witnesses if is_trusted(level_of(each.origin))]
@@ -589,7 +589,7 @@ class Placer:
             plan.keep_lines()
             self._parts.pages.in_a_row = True  # the folder was looked at just now
             try:
-                edits = self.apply(plan, reason=f"distilled from {entry.reference}")
+                edits = self.apply(plan, reason=f"{DISTILLED}{entry.reference}")
                 # The events of that time are already written down, or written where it was said.
                 if not entry.meta.get("instead") and not entry.meta.get("from"):
                     is_outdated = make_outdated_test(

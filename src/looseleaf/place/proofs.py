@@ -11,10 +11,11 @@ import re
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.origins import CONFIDENCE, LEVELS, is_at_least, level_of, lowest
+from looseleaf.base.paths import STATE
 from looseleaf.base.values import Fact
 from looseleaf.facts.ledger import address_of
 from looseleaf.language.words import fold
-from looseleaf.log.journal import AGENT, EXTERNAL, MERGED, PERSON, PROGRAM, UNKNOWN
+from looseleaf.log.journal import AGENT, DISTILLED, EXTERNAL, MERGED, PERSON, PROGRAM, UNKNOWN
 from looseleaf.log.talk_streams import journals, own_talk, talk_elsewhere
 from looseleaf.pages.grammar import parse
 from looseleaf.store.machines import log_of
@@ -44,12 +45,16 @@ class Proofs:
         self._vouched: set[Said] = set()
         self._named: set[str] = set()
         """Ids of facts that a person vouched for, whose words no record has."""
+        self._edits: dict[str, Record] = {}
+        """The edits of the state, from which facts were moved to pages."""
         self._entries: dict[str, Level | None] = {}
         self._placed: set[str] = set()
         self._traces: set[str] | None = None
         self._talk: list[set[str]] = []
         """The words of each message of a user."""
         self._is_read = False
+        self.doubted: set[str] = set()
+        """The machines whose logs claim what is not proven: that may still come."""
 
     def _read_journals(self) -> None:
         if not self._is_read:
@@ -63,6 +68,8 @@ class Proofs:
             record, kind = line.record, line.record.get("kind")
             if kind == "edit":
                 is_persons = record.get("author") in self._persons
+                if record.get("path") == STATE:
+                    self._edits[str(record.get("id"))] = record
                 self._hear(_facts_in(record), words, is_persons=is_persons)
                 for text in _added(record) if is_persons else ():
                     found = parse(str(record.get("path")), text).facts
@@ -84,39 +91,43 @@ class Proofs:
 
     # --- what a record may claim -----------------------------------------------------------
 
-    def capped(self, record: Record) -> Record:
+    def capped(self, record: Record, machine: str) -> Record:
         """Return a record of another machine in which no fact has a higher level than is proven."""
         kind = record.get("kind")
         if kind == "edit" and record.get("author") not in self._persons:
-            return self._with_facts(record, "facts")
+            return self._with_facts(record, machine, "facts")
         if kind in (MERGED, "placed"):
-            return self._with_facts(record, "facts", "raised", "history", "retold")
-        if kind == "fact" and record.get("author") != PERSON and _raises(record):
-            kept = {
-                name: value for name, value in record["set"].items() if name not in ("level", "confidence")
-            }
-            return record | {"set": kept}
-        return record
+            return self._with_facts(record, machine, "facts", "raised", "history", "retold")
+        return without_levels(record)
 
-    def _with_facts(self, record: Record, *members: str) -> Record:
+    def capped_fact(self, fact: Fact, machine: str) -> Fact:
+        """Return a fact as another machine knows it, with the highest level that is proven."""
+        raw = fact.to_dict()
+        made = self._capped(raw, machine)
+        return fact if made is raw else fact.but(level=made["level"], confidence=made["confidence"])
+
+    def _with_facts(self, record: Record, machine: str, *members: str) -> Record:
         changed: Record = {}
         for name in members:
             given: list[Any] = record.get(name) or []
             made = [
-                self._capped_fact(each) if isinstance(each, dict) else [each[0], self._capped_fact(each[1])]
+                self._capped(each, machine)
+                if isinstance(each, dict)
+                else [each[0], self._capped(each[1], machine)]
                 for each in given
             ]
             if made != given:
                 changed[name] = made
         return record | changed if changed else record
 
-    def _capped_fact(self, raw: Record) -> Record:
+    def _capped(self, raw: Record, machine: str) -> Record:
         level = raw.get("level")
         if level in (None, "tainted"):
             return raw
         most = self._most(raw)
         if LEVELS.index(level) <= LEVELS.index(most):
             return raw
+        self.doubted.add(machine)
         confidence = min(raw.get("confidence") or CONFIDENCE[most], CONFIDENCE[most])
         return raw | {"level": most, "confidence": confidence}
 
@@ -144,6 +155,8 @@ class Proofs:
             each.partition("/raw.md")[0].partition("entries/")[2] for each in sources if "/raw.md" in each
         }
         found = [level for each in entries if each and (level := self._level_of_entry(each)) is not None]
+        edits = [each.rpartition("@")[2] for each in sources if each.startswith(f"{STATE}@")]
+        found += [level for each in edits if (level := self._level_of_edit(each)) is not None]
         if found:
             return max(found, key=LEVELS.index)
         traces = {each for each in sources if "/" not in each and "@" not in each}
@@ -156,6 +169,16 @@ class Proofs:
             words = _words(undoubted(said))
             is_there = bool(words) and any(words <= each for each in self._talk)
         return "said" if is_there else None
+
+    def _level_of_edit(self, name: str) -> Level | None:
+        """Return the level of what an edit put into the state; None: no journal has it, or nothing bears it out."""
+        edit = self._edits.get(name, {})
+        author = edit.get("author")
+        if author in self._persons:
+            return "confirmed"
+        if author == PROGRAM and edit.get("merge") is None:
+            return self._level_of_entry(str(edit.get("reason")).removeprefix(DISTILLED))
+        return "inferred" if author else None
 
     def _level_of_entry(self, reference: str) -> Level | None:
         """Return the level of what an entry was made of, given with or without its topic; None: no log has it. One that
@@ -192,6 +215,14 @@ class Proofs:
                 content = line.record.get("content")
                 if line.record.get("trace_type") == "user" and isinstance(content, str):
                     self._talk.append(_words(content))
+
+
+def without_levels(record: Record) -> Record:
+    """Return a record without the level that it sets, if it is no person's: only a person promotes."""
+    if record.get("kind") != "fact" or record.get("author") == PERSON or not _raises(record):
+        return record
+    kept = {name: value for name, value in record["set"].items() if name not in ("level", "confidence")}
+    return record | {"set": kept}
 
 
 def _words(text: str) -> set[str]:

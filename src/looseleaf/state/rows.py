@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 
 from looseleaf.state.rules import Unsound, format_state, parse_state
+from looseleaf.text.diff import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +53,24 @@ def state_of(rows: Iterable[tuple[str, str]]) -> bytes:
         else:
             state[name] = value
     return format_state(state).encode()
+
+
+def own_rows(file: str, base: str, versions: Iterable[str]) -> str:
+    """Return the rows of a file without those that machines wrote and its base does not have: a program that merges
+    files (git) brought them. It may have given them another id; the time of the last change is nobody's word."""
+    before = {_plain_row(row) for row in split_lines(base)}
+    brought = {_plain_row(row) for text in versions for row in split_lines(text)} - before
+    rows = {_plain_row(row): row for row in split_lines(base)}
+    return "".join(
+        rows.get(plain, row) for row in split_lines(file) if (plain := _plain_row(row)) not in brought
+    )
+
+
+def _plain_row(row: str) -> str:
+    name, value = json.loads(row)
+    if name.endswith("[]") and isinstance(value, dict):
+        value = {member: each for member, each in value.items() if member != "id"}
+    return json.dumps([name, None if name == _UPDATED else value])
 
 
 def judge_rows(weave: Weave, when: Callable[[Line], float]) -> tuple[tuple[LineKey, LineKey], ...]:

@@ -19,7 +19,19 @@ from looseleaf.base.errors import Invalid, NotFound, Refused, Stale
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import PROJECT, STATE
 from looseleaf.base.values import Edit, Receipt, sha256, sha256_or_none
-from looseleaf.log.journal import AGENT, EXTERNAL, PERSON, PROGRAM, UNKNOWN, BrokenEdit, backward, forward
+from looseleaf.log.journal import (
+    AGENT,
+    EXTERNAL,
+    MERGED,
+    PERSON,
+    PROGRAM,
+    UNKNOWN,
+    BrokenEdit,
+    backward,
+    edit_of,
+    forward,
+)
+from looseleaf.log.talk_streams import journals, machine_of
 from looseleaf.pages.outside_edits import load_view, save_view
 from looseleaf.state.file import RESTORED, StateFile
 from looseleaf.state.rules import (
@@ -53,6 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
+    from looseleaf.base.values import Position
     from looseleaf.pages.pages import Pages
     from looseleaf.state.rules import Item
     from looseleaf.state.rules import State as Values
@@ -108,6 +121,9 @@ class KnownAuthors:
 
 
 NOTHING = KnownAuthors(None, {}, {}, {})
+
+_FOUND = (EXTERNAL, UNKNOWN)
+"""The authors of what was found on disk."""
 
 
 _TOLD = 4
@@ -166,11 +182,32 @@ def state_authors(
     return KnownAuthors(last, held, highest, {})
 
 
+def first_authors(
+    versions: Iterable[Version], sound: Callable[[str | None, bytes], Values | None]
+) -> dict[Value, Origin]:
+    """Return the author of each value that a machine put into the state itself, at any time. Files that it only found
+    count if nothing else does: a copier may have brought them."""
+    own: dict[Value, Origin] = {}
+    found: dict[Value, Origin] = {}
+    before: set[Value] = set()
+    for edit, data, _ in versions:
+        state = sound(edit.new, data) if data is not None else None
+        if state is None and data is not None:
+            continue
+        now = set(values_of(state or {}))
+        if edit.merge is None:
+            first = found if edit.author in _FOUND else own
+            for value in now - before:
+                first.setdefault(value, Origin(edit.author, edit.id))
+        before = now
+    return found | own
+
+
 def _first_author(value: Value, unread: Sequence[tuple[Edit, str]], edit: Edit) -> Origin:
     """Return the author of a new value: of the first broken version that has it, rather than who fixed the file."""
     parts = value[1:2] + value[3:]
     found = next((each for each, text in unread if all(part in text for part in parts)), edit)
-    return Origin(found.author, found.id)
+    return Origin(found.author if found.merge is None else MERGED, found.id)
 
 
 def _plain_text(edit: Edit, data: bytes | None) -> str:
@@ -188,7 +225,7 @@ def _plain_text(edit: Edit, data: bytes | None) -> str:
 
 
 def _is_restore(edit: Edit) -> bool:
-    is_ours = edit.author not in (EXTERNAL, UNKNOWN)
+    is_ours = edit.author not in _FOUND
     return edit.undoes is not None or (is_ours and edit.reason.startswith(RESTORED))
 
 
@@ -216,10 +253,33 @@ class Provenance:
         self._trusts = trusts
         self._known: dict[str, KnownAuthors] = {}
         self._view: dict[str, Any] | None = None
+        self._elsewhere: tuple[tuple[Position, ...], dict[Value, Origin]] | None = None
 
     def values(self) -> dict[Value, Origin]:
-        """Return the author of each value of the state (while it is broken: of its last sound version)."""
-        return self._known_of(STATE).values
+        """Return the author of each value of the state (while it is broken: of its last sound version). What came from
+        other machines, with their logs or as a file, belongs to who wrote it there."""
+        values = self._known_of(STATE).values
+        came = {value for value, by in values.items() if by.author == MERGED or by.author in _FOUND}
+        if not came or not self._store.machines():
+            return values
+        there = self._find_authors_elsewhere()
+        return {value: there.get(value, by) if value in came else by for value, by in values.items()}
+
+    def _find_authors_elsewhere(self) -> dict[Value, Origin]:
+        """Return the first author of each value that other machines wrote. Cached while their journals are the same."""
+        streams = journals(self._store)[1:]
+        ends = tuple(self._store.end(each) for each in streams)
+        if self._elsewhere is None or self._elsewhere[0] != ends:
+            found: dict[Value, Origin] = {}
+            for stream in streams:
+                lines = (line.record for line in self._store.read(stream) if line.record.get("path") == STATE)
+                shown = (self._store.shown(machine_of(stream), record) for record in lines)
+                edits = [edit for record in shown if (edit := edit_of(record)) is not None]
+                for value, by in first_authors(_versions(edits, None), self._file.sound).items():
+                    if value not in found or _rank(by) < _rank(found[value]):
+                        found[value] = by
+            self._elsewhere = ends, found
+        return self._elsewhere[1]
 
     def highest(self, name: str) -> int:
         """Return the highest id number that a list of the state ever had."""
@@ -314,6 +374,10 @@ class Provenance:
             "lines": known.lines,
         }
         save_view(self._store, VIEW, records.encode({"schema": SCHEMA, "pages": pages}))
+
+
+def _rank(by: Origin) -> tuple[bool, str]:
+    return by.author in _FOUND, by.edit
 
 
 def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:

@@ -65,48 +65,63 @@ def _merged_members(base: Any, ours: Item, theirs: Item, pick: Pick) -> Item:
 
 
 def _merged_rows(name: str, base: Any, ours: Sequence[Any], theirs: Sequence[Any]) -> list[Any]:
-    """Return the rows of both sides. Rows that were added with one title are one; with one id and two titles both stay,
-    and theirs gets the next id."""
-    before, mine, other = (_by_key(name, rows) for rows in (base if base is not _GONE else (), ours, theirs))
-    made = dict(mine)
-    for key in before:
-        made[key] = _merged(before[key], mine.get(key, _GONE), other.get(key, _GONE), _later_row)
-    added = {_title(row): key for key, row in mine.items() if key not in before}
-    number = highest_id([*before.values(), *ours, *theirs])
-    for key, row in other.items():
-        if key in before:
-            continue
-        same = added.get(_title(row))
-        if same is not None:
-            made[same] = _later_row(mine[same], row)
-        elif key in mine:
+    """Return the rows of both sides. Rows that were added with one title are one. A row that got another title on each
+    side is two. A row of theirs whose id one of ours has gets the next id; rows of one file with one id stay so."""
+    before = dict(enumerate(() if base is _GONE else base))
+    mine, other = (_matched(rows, before, _WAYS) for rows in (ours, theirs))
+    for key in before.keys() & mine.keys() & other.keys():
+        if len({_title(each[key]) for each in (before, mine, other)}) == len((before, mine, other)):
+            other = {object() if each == key else each: row for each, row in other.items()}
+    added = {key: row for key, row in mine.items() if key not in before}
+    rest = [row for key, row in other.items() if key not in before]
+    other = {key: row for key, row in other.items() if key in before} | _matched(rest, added, _WAYS[:-1])
+    number, taken = highest_id([*before.values(), *ours, *theirs]), {_id(row) for row in ours} - {None}
+    rows = []
+    for key in {**mine, **other}:
+        was, one, two = (each.get(key, _GONE) for each in (before, mine, other))
+        row = _merged(was, one, two, partial(_merged_row, was))
+        if name in LISTS and _id(row) in taken and _id(row) != _id(one):
             number += 1
-            made[f"{LISTS[name]}-{number}"] = row | {"id": f"{LISTS[name]}-{number}"}
-        else:
-            made[key] = row
-    rows = [row for row in made.values() if row is not _GONE]
+            row |= {"id": f"{LISTS[name]}-{number}"}
+        rows.append(row)
+    rows = [row for row in rows if row is not _GONE]
     if name == "decisions_recent" and all(moment(row.get("ts")) is not None for row in rows):
         rows.sort(key=_when)  # the newest is the last
     return rows
 
 
-def _by_key(name: str, rows: Sequence[Any]) -> dict[str, Any]:
-    """Return the rows of a list by their id; blockers, and rows without one, by their words."""
-    found = {(row.get("id") if name in LISTS else None) or f" {_title(row)}": row for row in rows}
-    if len(found) < len(rows):
-        raise Unsound(f"two rows of {name} have the same name")
-    return found
+def _matched(rows: Sequence[Any], known: Mapping[Any, Any], ways: Sequence[Way]) -> dict[Any, Any]:
+    """Return rows by the keys of the known ones that they are, one for each; a row that is none has a new key."""
+    keys: dict[int, Any] = {}
+    for way in ways:
+        free: dict[Any, list[Any]] = {}
+        for key in known.keys() - keys.values():
+            free.setdefault(way(known[key]), []).append(key)
+        for at, row in enumerate(rows):
+            if at not in keys and free.get(way(row)):
+                keys[at] = free[way(row)].pop(0)
+    return {keys.get(at, object()): row for at, row in enumerate(rows)}
+
+
+def _merged_row(base: Any, ours: Any, theirs: Any) -> Any:
+    """Return a row with both changes and our id. Where both changed the same, the later row counts, else ours."""
+    if not (isinstance(ours, dict) and isinstance(theirs, dict)):
+        return ours
+    is_later = _when(theirs) > _when(ours)
+    merged = _merged_members(base, ours, theirs, lambda one, two: two if is_later else one)
+    return merged | {name: ours[name] for name in ("id",) if name in ours}
 
 
 def _title(row: Any) -> str:
     return blocker_text(row).casefold()
 
 
-def _later_row(ours: Any, theirs: Any) -> Any:
-    """Return the row that was changed later, with our id."""
-    if not (isinstance(ours, dict) and isinstance(theirs, dict) and _when(theirs) > _when(ours)):
-        return ours
-    return theirs | {name: ours[name] for name in ("id",) if name in ours}
+def _id(row: Any) -> Any:
+    return (row.get("id") if isinstance(row, dict) else None) or None
+
+
+_WAYS: tuple[Way, ...] = (repr, lambda row: (_id(row), _title(row)), _title, lambda row: _id(row) or _title(row))
+"""How a row is known again, the surest first: all of it, its id and title, its title, its id."""
 
 
 def _when(item: Mapping[str, Any]) -> float:

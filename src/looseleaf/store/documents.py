@@ -560,9 +560,17 @@ class Documents:
             raise unreadable(path, error) from error
         return _stat_of(path, found)
 
-    def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
+    def put(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: str | None,
+        record: Record | None = None,
+        when: float | None = None,
+    ) -> str:
         new = str(record["new"]) if record is not None and record.get("new") else sha256(data)
-        self._change_document(canonical(path), data, base, new, record)
+        self._change_document(canonical(path), data, base, new, record, when)
         return new
 
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
@@ -586,7 +594,13 @@ class Documents:
         return found.st_ino, found.st_mtime_ns, found.st_size
 
     def _change_document(
-        self, path: str, data: bytes | None, base: str | None, new: str | None, record: Record | None
+        self,
+        path: str,
+        data: bytes | None,
+        base: str | None,
+        new: str | None,
+        record: Record | None,
+        when: float | None = None,
     ) -> None:
         with self._lock:
             self.recover()
@@ -604,7 +618,7 @@ class Documents:
                         self._disk.unlink(folder, name)
                         self._disk.sync(folder)
                 else:
-                    self._root.replace(path, data)
+                    self._root.replace(path, data, when=when)
                 self._note_name(path, is_there=data is not None)
             except OSError as error:
                 raise unwritten(path, error) from error

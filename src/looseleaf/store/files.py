@@ -455,8 +455,16 @@ class FileStore:
     def stat(self, path: str) -> Stat | None:
         return self._documents.stat(path)
 
-    def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
-        return self._documents.put(path, data, base=base, record=record)
+    def put(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: str | None,
+        record: Record | None = None,
+        when: float | None = None,
+    ) -> str:
+        return self._documents.put(path, data, base=base, record=record, when=when)
 
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
         self._documents.delete(path, base=base, record=record)

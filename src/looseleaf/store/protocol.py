@@ -65,11 +65,19 @@ class Store(Protocol):
     def stat(self, path: str) -> Stat | None:
         """Return the document's size and times without reading it, or None if it does not exist."""
 
-    def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = ...) -> str:
+    def put(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: str | None,
+        record: Record | None = ...,
+        when: float | None = ...,
+    ) -> str:
         """Make `data` the document if its hash is still `base` (None: no document); else raise Stale.
 
         A `record` is journaled in the same act, and the copy below `COPIES` is made before the document changes.
-        Return the new hash.
+        `when`: the time that the file gets, if there is no record. Return the new hash.
         """
 
     def delete(self, path: str, *, base: str, record: Record | None = ...) -> None:

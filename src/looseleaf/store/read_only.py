@@ -26,7 +26,15 @@ class ReadStore(FileStore):
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         self._refuse()
 
-    def put(self, path: str, data: bytes, *, base: str | None, record: Record | None = None) -> str:
+    def put(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: str | None,
+        record: Record | None = None,
+        when: float | None = None,
+    ) -> str:
         self._refuse()
 
     def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
