@@ -55,6 +55,7 @@ CORE = """
     prompt/test_fit.py::test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promise
     state/test_rules.py::test_a_state_that_is_written_is_read_the_same
     state/test_three_way.py::test_a_task_that_a_side_added_stays_and_one_that_a_side_closed_goes
+    state/test_three_way.py::test_no_two_rows_stop_a_merge_and_no_title_is_lost_or_comes_back
     state/test_three_way.py::test_one_side_alone_counts_and_what_is_merged_is_sound
     store/test_records.py::test_a_damage_costs_the_records_it_hit_and_no_other
     store/test_store_machine.py::test_the_store_is_its_model_whatever_happens

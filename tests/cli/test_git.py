@@ -145,6 +145,32 @@ def test_the_state_is_merged_by_its_rows(merging: Repository) -> None:
     assert tasks == [{"id": "T-1", "title": "Write"}, {"id": "T-2", "title": "Read"}]
 
 
+def test_rows_with_one_id_or_one_title_leave_no_markers(merging: Repository) -> None:
+    rows = [{"id": "T-1", "title": each} for each in ("Write", "Read", "Read")]
+    base, ours, theirs = (
+        json.dumps({"tasks_open": [*rows, *more]}, indent=2)
+        for more in ([], [{"id": "T-1", "title": "Plan"}], [{"id": "T-1", "title": "Rest"}])
+    )
+    merging.branches("state.json", base, ours, theirs)
+    merging.git("merge", "-qm", "both", "other")
+    found = json.loads(merging.read("state.json"))["tasks_open"]
+    assert found == [*rows, {"id": "T-1", "title": "Plan"}, {"id": "T-2", "title": "Rest"}]
+    assert merging.git("status", "--short") == ""
+
+
+@pytest.mark.parametrize("base", ["<<<<<<< ours\n", "{"])
+def test_two_sound_states_are_merged_whatever_was_before_them(merging: Repository, base: str) -> None:
+    merging.branches("state.json", base, '{"goal": "Ship"}', '{"now": "Test"}')
+    merging.git("merge", "-qm", "both", "other")
+    assert json.loads(merging.read("state.json")) == {"goal": "Ship", "now": "Test"}
+
+
+def test_a_state_that_was_always_empty_takes_what_the_other_side_has(merging: Repository) -> None:
+    merging.branches("state.json", "", "\n", '{"goal": "Ship"}')
+    merging.git("merge", "-qm", "both", "other")
+    assert json.loads(merging.read("state.json")) == {"goal": "Ship"}
+
+
 @pytest.mark.parametrize("how", [("rebase", "-q", "other"), ("cherry-pick", "other")])
 def test_a_rebase_and_a_cherry_pick_merge_by_facts_too(merging: Repository, how: tuple[str, ...]) -> None:
     merging.branches("USER.md", USER, OURS, THEIRS)

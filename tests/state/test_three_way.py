@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import core
 from looseleaf.state.file import parse_sound
-from looseleaf.state.rules import Unsound, format_state
+from looseleaf.state.rules import blocker_text, format_state
 from looseleaf.state.three_way import merge_states
 
 days = st.integers(1, 9).map(lambda day: f"2026-03-0{day}T10:00:00Z")
@@ -129,8 +127,123 @@ def test_the_newest_decision_is_the_last() -> None:
     assert merged(decisions_recent=([], [ours], [theirs]))["decisions_recent"] == [theirs, ours]
 
 
-def test_rows_that_cannot_be_told_apart_are_left_to_a_person() -> None:
-    row = {"id": "T-1", "title": "Write"}
-    with pytest.raises(Unsound, match="tasks_open"):
-        merged(tasks_open=([row], [row, row | {"title": "Read"}], [row | {"title": "Rest"}]))
-    assert json.dumps(merged(tasks_open=([row, row], [row, row], [row])))  # one side changed it: no question
+# --- rows with one id or one title ---------------------------------------------------------
+
+any_row = st.fixed_dictionaries(
+    {"title": st.sampled_from(["Write", "write", "Read", "Rest", ""])},
+    optional={
+        "id": st.sampled_from(["", "T-1", "T-2", "T-2-lap"]),
+        "status": st.sampled_from(["open", "begun"]),
+    },
+)
+any_rows = st.lists(any_row, max_size=4)
+any_states = st.fixed_dictionaries(
+    {},
+    optional={
+        "tasks_open": any_rows,
+        "decisions_recent": any_rows,
+        "blockers": st.lists(st.one_of(st.sampled_from(["rain", "Rain"]), any_row), max_size=3),
+        "updated_at": days,
+    },
+)
+
+
+def titles_in(state: dict[str, Any], name: str) -> set[str]:
+    return {blocker_text(row).casefold() for row in state.get(name, ())}
+
+
+def rows_of(state: dict[str, Any], name: str, title: str) -> list[Any]:
+    return [row for row in state.get(name, ()) if blocker_text(row).casefold() == title]
+
+
+@core
+@given(any_states, any_states, any_states)
+def test_no_two_rows_stop_a_merge_and_no_title_is_lost_or_comes_back(
+    base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]
+) -> None:
+    merged = merge_states(base, ours, theirs)
+    assert parse_sound(format_state(merged).encode()) == merged
+    assert merged == merge_states(base, ours, theirs)
+    assert merge_states(base, theirs, theirs) == theirs
+    assert merge_states(base, base, theirs) == theirs
+    assert merge_states(base, theirs, base) == theirs
+    for name in ("tasks_open", "decisions_recent", "blockers"):
+        before, mine, other, found = (titles_in(each, name) for each in (base, ours, theirs, merged))
+        assert (mine | other) - before <= found <= mine | other
+        for side, alone in ((ours, theirs), (theirs, ours)):
+            gone = before - titles_in(side, name) if name in side else set()
+            assert all(rows_of(alone, name, title) != rows_of(base, name, title) for title in gone & found)
+
+
+OPEN, BEGUN, READ = (
+    {"id": "T-1", "title": title, "status": status}
+    for title, status in (("Write", "open"), ("Write", "begun"), ("Read", "open"))
+)
+
+
+def tasks(base: list[Any], ours: list[Any], theirs: list[Any]) -> Any:
+    return merged(tasks_open=(base, ours, theirs))["tasks_open"]
+
+
+def test_two_rows_of_one_id_or_one_title_stay_two_and_keep_their_ids() -> None:
+    rest = {"id": "T-2", "title": "Rest"}
+    assert tasks([OPEN, READ], [OPEN, READ, rest], [BEGUN, READ]) == [BEGUN, READ, rest]
+    assert tasks([OPEN, OPEN], [OPEN, OPEN, rest], [OPEN, BEGUN]) == [OPEN, BEGUN, rest]
+    assert tasks([], [rest], [OPEN, READ]) == [rest, OPEN, READ]
+    assert merged(blockers=([], ["rain", "rain"], ["rain", "ice"]))["blockers"] == ["rain", "rain", "ice"]
+
+
+def test_of_rows_that_look_alike_each_side_closes_its_own() -> None:
+    assert tasks([OPEN, READ], [READ], [OPEN]) == []
+    assert tasks([OPEN, BEGUN], [BEGUN], [OPEN]) == []
+    again = OPEN | {"id": "T-2"}
+    assert tasks([OPEN, again], [again], [OPEN, BEGUN | {"id": "T-2"}]) == [BEGUN | {"id": "T-2"}]
+
+
+def test_a_row_that_theirs_adds_with_an_id_of_ours_gets_the_next_even_if_ours_has_it_twice() -> None:
+    other, third = OPEN | {"title": "Plan"}, OPEN | {"title": "Rest"}
+    assert tasks([], [OPEN, READ], [other, third]) == [
+        OPEN,
+        READ,
+        other | {"id": "T-2"},
+        third | {"id": "T-3"},
+    ]
+    assert tasks([{"title": "Rest"}], [{"title": "Rest", "status": "open"}, OPEN], [third]) == [
+        {"title": "Rest", "status": "open", "id": "T-2"},
+        OPEN,
+    ]
+
+
+def test_a_row_that_each_side_gave_another_title_is_two() -> None:
+    assert tasks([OPEN], [READ], [OPEN | {"title": "Rest"}]) == [
+        READ,
+        {"id": "T-2", "title": "Rest", "status": "open"},
+    ]
+    assert tasks([OPEN], [READ], [READ | {"title": "read", "status": "begun"}]) == [
+        READ | {"status": "begun"}
+    ]
+
+
+def test_a_title_that_one_side_changed_and_an_id_that_the_other_changed_are_two_rows() -> None:
+    read, moved = {"id": "T-1", "title": "Read"}, {"id": "T-2", "title": "Write"}
+    assert tasks([OPEN], [read], [moved]) == [read, moved]
+    assert tasks([OPEN], [moved], [read]) == [moved, read]
+    assert tasks([OPEN], [OPEN | {"title": "WRITE"}], [read]) == [
+        OPEN | {"title": "WRITE"},
+        read | {"id": "T-2"},
+    ]
+
+
+def test_a_row_keeps_what_each_side_changed_in_it() -> None:
+    assert tasks([OPEN], [READ], [BEGUN]) == [READ | {"status": "begun"}]
+    assert tasks([OPEN], [BEGUN], [READ]) == [READ | {"status": "begun"}]
+
+
+def test_a_task_that_a_merge_elsewhere_gave_another_id_is_known_by_its_title() -> None:
+    moved = BEGUN | {"id": "T-2"}
+    assert tasks([OPEN], [READ, moved], [OPEN | {"why": "asked"}]) == [READ, moved | {"why": "asked"}]
+
+
+def test_times_that_are_no_text_are_no_times() -> None:
+    ours, theirs = ({"ts": 5, "blockers": [{"title": "rain", "updated_at": each}]} for each in ([1], 2))
+    assert merge_states({}, ours | {"goal": "a"}, theirs | {"goal": "b"}) == ours | {"goal": "a"}

@@ -5,18 +5,23 @@ What one side changed counts. Where both changed the same, the later word does, 
 
 from __future__ import annotations
 
-from looseleaf.state.rules import LISTS, Unsound, blocker_text, highest_id
+from functools import partial
+from itertools import product
+
+from looseleaf.state.rules import LISTS, blocker_text, highest_id
 from looseleaf.text.times import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from looseleaf.state.rules import Item, State
 
     Pick = Callable[[Any, Any], Any]
     """Chooses between two values that were both changed: ours and theirs."""
+    Way = Callable[[Any], object]
+    """Tells what a row is known by: two with the same may be one."""
 
 _GONE = object()
 """Stands for a value that is not there."""
@@ -25,7 +30,7 @@ _BLOCKERS = "blockers"
 
 
 def merge_states(base: State, ours: State, theirs: State) -> State:
-    """Return a state with both changes. Unsound if rows of a list cannot be told apart."""
+    """Return a state with both changes."""
 
     def later(one: Any, two: Any) -> Any:
         return two if _when(theirs) > _when(ours) else one
@@ -65,51 +70,50 @@ def _merged_members(base: Any, ours: Item, theirs: Item, pick: Pick) -> Item:
 
 
 def _merged_rows(name: str, base: Any, ours: Sequence[Any], theirs: Sequence[Any]) -> list[Any]:
-    """Return the rows of both sides. Rows that were added with one title are one. A row that got another title on each
-    side is two. A row of theirs whose id one of ours has gets the next id; rows of one file with one id stay so."""
+    """Return the rows of both sides. Rows that were added with one title are one; a row that each side gave another
+    title is two. A row of theirs whose id another row of ours has gets the next id; rows of one file keep theirs, even
+    if two have one id."""
     before = dict(enumerate(() if base is _GONE else base))
-    mine, other = (_matched(rows, before, _WAYS) for rows in (ours, theirs))
-    for key in before.keys() & mine.keys() & other.keys():
-        if len({_title(each[key]) for each in (before, mine, other)}) == len((before, mine, other)):
-            other = {object() if each == key else each: row for each, row in other.items()}
-    added = {key: row for key, row in mine.items() if key not in before}
-    rest = [row for key, row in other.items() if key not in before]
-    other = {key: row for key, row in other.items() if key in before} | _matched(rest, added, _WAYS[:-1])
+    # The surest way first. Only of what ours left as it was is a row of theirs with another id or title.
+    mine = _keyed(ours, product((before,), (repr, _name, _title, _by_id)))
+    left = {key: row for key, row in before.items() if _name(mine.get(key, row)) == _name(row)}
+    ways = *product((before, mine), (repr, _name)), (mine, _title), (left, _title), (left, _by_id)
+    other = _keyed(theirs, ways)
     number, taken = highest_id([*before.values(), *ours, *theirs]), {_id(row) for row in ours} - {None}
     rows = []
     for key in {**mine, **other}:
         was, one, two = (each.get(key, _GONE) for each in (before, mine, other))
         row = _merged(was, one, two, partial(_merged_row, was))
-        if name in LISTS and _id(row) in taken and _id(row) != _id(one):
+        if name in LISTS and _id(row) != _id(one) and _id(row) in taken:
             number += 1
-            row |= {"id": f"{LISTS[name]}-{number}"}
-        rows.append(row)
-    rows = [row for row in rows if row is not _GONE]
+            row = row | {"id": f"{LISTS[name]}-{number}"}
+        rows += [row] if row is not _GONE else []
     if name == "decisions_recent" and all(moment(row.get("ts")) is not None for row in rows):
         rows.sort(key=_when)  # the newest is the last
     return rows
 
 
-def _matched(rows: Sequence[Any], known: Mapping[Any, Any], ways: Sequence[Way]) -> dict[Any, Any]:
-    """Return rows by the keys of the known ones that they are, one for each; a row that is none has a new key."""
+def _keyed(rows: Sequence[Any], ways: Iterable[tuple[Mapping[Any, Any], Way]]) -> dict[Any, Any]:
+    """Return rows by the keys of the known rows that they are, each of one; a row that is none has a new key."""
     keys: dict[int, Any] = {}
-    for way in ways:
+    for known, way in ways:
+        used = set(keys.values())
         free: dict[Any, list[Any]] = {}
-        for key in known.keys() - keys.values():
+        for key in reversed([key for key in known if key not in used]):
             free.setdefault(way(known[key]), []).append(key)
         for at, row in enumerate(rows):
             if at not in keys and free.get(way(row)):
-                keys[at] = free[way(row)].pop(0)
+                keys[at] = free[way(row)].pop()  # the first
     return {keys.get(at, object()): row for at, row in enumerate(rows)}
 
 
 def _merged_row(base: Any, ours: Any, theirs: Any) -> Any:
-    """Return a row with both changes and our id. Where both changed the same, the later row counts, else ours."""
+    """Return a row with both changes, and with our id. Of a member that both changed, the later row's value counts."""
     if not (isinstance(ours, dict) and isinstance(theirs, dict)):
         return ours
     is_later = _when(theirs) > _when(ours)
-    merged = _merged_members(base, ours, theirs, lambda one, two: two if is_later else one)
-    return merged | {name: ours[name] for name in ("id",) if name in ours}
+    made = _merged_members(base, ours, theirs, lambda one, two: two if is_later else one)
+    return made | {name: ours[name] for name in ("id",) if name in ours}
 
 
 def _title(row: Any) -> str:
@@ -117,12 +121,16 @@ def _title(row: Any) -> str:
 
 
 def _id(row: Any) -> Any:
-    return (row.get("id") if isinstance(row, dict) else None) or None
+    return row.get("id") or None if isinstance(row, dict) else None
 
 
-_WAYS: tuple[Way, ...] = (repr, lambda row: (_id(row), _title(row)), _title, lambda row: _id(row) or _title(row))
-"""How a row is known again, the surest first: all of it, its id and title, its title, its id."""
+def _name(row: Any) -> object:
+    return _id(row), blocker_text(row)
+
+
+def _by_id(row: Any) -> object:
+    return _id(row) or object()  # without an id, it is no other's
 
 
 def _when(item: Mapping[str, Any]) -> float:
-    return moment(item.get("updated_at") or item.get("ts")) or 0.0
+    return moment(str(item.get("updated_at") or item.get("ts"))) or 0.0  # a person may write anything there

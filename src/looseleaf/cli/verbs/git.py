@@ -82,10 +82,14 @@ def _merged_state(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     from looseleaf.state.three_way import merge_states
 
     try:
-        before, mine, other = (parse_sound(each) for each in (base, ours, theirs))
-        if mine is None or other is None:
+        before = parse_sound(base)
+    except Unsound:  # both sides mended it, or git merged several bases into this one as text
+        before = {}
+    try:
+        mine, other = parse_sound(ours), parse_sound(theirs)
+        if before is not None and (mine is None or other is None):
             raise Refused("one side is empty.")
-        text = format_state(merge_states(before or {}, mine, other))
+        text = format_state(merge_states(before or {}, mine or {}, other or {}))
         parse_sound(text.encode())
     except Unsound as unsound:
         raise Refused(f"{unsound.why}.") from unsound
