@@ -46,8 +46,8 @@ class Machine(Worker):
     def edit(self) -> None:
         """An editor adds a line to its page."""
         page = self.path / GARDEN
-        self.memory.pages.absorb()
-        text = page.read_text() if page.exists() else "# Garden\n"
+        # A person edits what the memory says, not what a killed editor or a carrier left there a moment ago.
+        text = self.memory.pages.read(GARDEN).text or "# Garden\n"
         token = self.token(SAVED)
         page.parent.mkdir(exist_ok=True)
         whole = f"{text.rstrip()}\n- Likes: {token} from the garden\n"

@@ -612,6 +612,8 @@ class OutsideEdits:
         and none is absorbed: pages that change together are absorbed together."""
         with self.threads:
             self.know(recovers=True)
+            if not self._store.reads_only:
+                self._others.take_in()
             known = (path for path in self.heads.pages if path.startswith(_REVIEW))
             wanted = {*paths, *known, *(stat.path for stat in self.files((_REVIEW[:-1],)))}
             for path in wanted:
