@@ -339,11 +339,9 @@ def trust_the_handle(self: Streams, stream: str) -> Any:
     return self._active.get(stream) or self._open_file(stream, *stream_files(stream))
 
 
-def ignore_the_base(
-    self: Documents, path: str, data: bytes | None, base: str | None, new: str | None, record: Any
-) -> None:
+def ignore_the_base(self: Documents, path: str, data: bytes | None, base: str | None, *rest: Any) -> None:
     found = self.get(path)
-    change(self, path, data, found.sha256 if found else None, new, record)
+    change(self, path, data, found.sha256 if found else None, *rest)
 
 
 def do_nothing(*_: object) -> None:
