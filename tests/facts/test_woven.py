@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from drawing import core
 from looseleaf.base.values import sha256
-from looseleaf.facts.woven import Word, judge, repeats
+from looseleaf.facts.woven import Word, judge, put_on, repeats
 from looseleaf.pages.grammar import add_fact, new_page, parse, remove_line, replace_fact, set_updated
 from looseleaf.text.lines import body, line_end, said_on, undoubted
 from looseleaf.text.weave import Change, Weave, change_between
@@ -17,8 +17,7 @@ from looseleaf.text.weave import Change, Weave, change_between
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from looseleaf.text.lines import body, line_end, said_on
-from looseleaf.text.weave import Line
+    from looseleaf.text.weave import Line
 
 MACHINES = ("desk", "lap", "phone")
 PATH = "USER.md"
@@ -183,3 +182,35 @@ def test_a_line_that_was_shown_without_its_blank_line_stays_so_whatever_comes_to
     assert desk.text == f"# User Facts\n\n{first}{second}", "a list that both went on with is one list"
     desk.write(desk.text.replace(first, "- Role: a driver\n"), Word(False, 2))
     assert desk.text == f"# User Facts\n\n- Role: a driver\n{second}"
+
+
+# --- a file of an older version ------------------------------------------------------------
+
+some_pages = st.lists(
+    st.sampled_from(
+        ["- Home: Lyon", "- Home: Oslo", "- Likes: tea", "- Likes: ice", "Prose.", "## Food", ""]
+    ),
+    max_size=6,
+    unique=True,
+).map(lambda lines: "\n".join(["# User", "", *lines, ""]))
+
+
+@given(some_pages, some_pages, some_pages)
+def test_what_a_file_changed_is_on_the_page_and_what_only_the_page_changed_stays(
+    base: str, page: str, file: str
+) -> None:
+    made = put_on(PATH, base, page, file)
+    assert put_on(PATH, base, page, base) == page
+    assert put_on(PATH, base, base, file) == file
+    before, mine, theirs, found = (set(text.splitlines()) for text in (base, page, file, made))
+    assert theirs - before <= found | {""}
+    assert found <= mine | theirs
+    assert {each for each in mine - before if "Home" not in each} <= found | {""}
+
+
+def test_a_value_that_a_file_changed_takes_the_place_of_one_that_was_written_apart() -> None:
+    lyon, oslo, genf = (f"# User\n\n- Home: {each}\n- Likes: tea\n" for each in ("Lyon", "Oslo", "Genf"))
+    assert put_on(PATH, lyon, oslo, genf) == genf
+    assert put_on(PATH, lyon, genf, genf) == genf
+    many = lyon.replace("tea", "tea\n- Likes: ice")
+    assert put_on(PATH, lyon, many, genf) == many.replace("Lyon", "Genf")

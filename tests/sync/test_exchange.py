@@ -18,7 +18,7 @@ from looseleaf.store.disk import this_disk
 from looseleaf.store.root import Root
 from looseleaf.sync import programs
 from looseleaf.sync.carried import is_carried, stage_of
-from looseleaf.sync.exchange import Exchange, put_on
+from looseleaf.sync.exchange import Exchange, take_in
 from looseleaf.sync.log_files import LogFiles
 from looseleaf.sync.sync import kind_of
 from machines import FIRST, HASTY, Machines
@@ -97,7 +97,7 @@ def test_names_that_no_agent_can_have_are_no_streams(place: Path) -> None:
 
 def test_a_page_that_is_no_text_is_not_woven() -> None:
     with pytest.raises(Refused, match="not UTF-8"):
-        put_on("USER.md", b"\xff\xfe", b"# USER\n", [])
+        take_in("USER.md", b"\xff\xfe", b"# USER\n", [])
 
 
 # --- meanwhile ---------------------------------------------------------------------------------

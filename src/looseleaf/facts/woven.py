@@ -13,7 +13,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.facts.ledger import address_of
 from looseleaf.pages.grammar import drawer, find_covered_lines, parse, summary_of_shown
 from looseleaf.text.lines import BULLET, body, heading, is_blank, is_updated, statement
-from looseleaf.text.weave import joined, words_of
+from looseleaf.text.weave import Change, Weave, change_between, joined, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from looseleaf.base.values import Fact, PageText
-    from looseleaf.text.weave import Line, LineKey, Weave
+    from looseleaf.text.weave import Line, LineKey
 
     Pair = tuple[Line, Line]
     """A line that gives way, and the one it gives way to."""
@@ -62,6 +62,16 @@ def judge(path: str, weave: Weave, word: Callable[[Line], Word]) -> Verdict:
         if all(known != rival.key for _, known in line.contested)
     )
     return Verdict(tuple(dropped.items()), tuple(contests))
+
+
+def put_on(path: str, base: str, page: str, file: str) -> str:
+    """Return a page with what a person made of another version of it, the base, in a file. Theirs is the later word."""
+    changes = {"page": [change_between("0", "", base, {}), change_between("1", base, page, {})]}
+    changes["file"] = [change_between("2", base, file, {"page": "0"})]
+    weave = Weave(changes, hidden=repeats(path))
+    found = judge(path, weave, lambda line: Word(True, float(line.writer == "file")))
+    changes["page"].append(Change("3", (), {"file": "2"}, drops=found.drops))
+    return Weave(changes, hidden=repeats(path)).text()
 
 
 class _Judging:

@@ -28,6 +28,7 @@ from looseleaf.facts.woven import (
     judge,
     name_of,
     part_of,
+    put_on,
     repeats,
     summary_of_lines,
 )
@@ -845,7 +846,7 @@ class OtherMachines:
             made = state_of((row, machine) for row in split_lines(rows) if row.strip())
         else:
             file = _own_words(file, base, [merged, *texts])
-            made = weave_both(base, merged, file, repeats(path)).encode()
+            made = put_on(path, base, merged, file).encode()
         if made == new:
             self._store.put(path, made, base=document.sha256)
         elif made != document.data:

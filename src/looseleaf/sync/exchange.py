@@ -379,8 +379,9 @@ class Exchange:
         yield from ((path, data) for path, data in other.items() if (path, sha256(data)) not in known)
 
     def _versions(self, path: str) -> list[bytes]:
-        """Return all versions of a page that any log has."""
+        """Return all versions of a page that any log has, the newest first."""
         texts: dict[str | None, bytes] = {}
+        when: dict[str | None, float] = {}
         for edit, _ in self._edits((path,)):
             try:
                 made = forward(edit, texts.get(edit.base))
@@ -388,7 +389,8 @@ class Exchange:
                 continue
             if made is not None:
                 texts[edit.new] = made
-        return list(texts.values())
+                when[edit.new] = max(edit.ts, when.get(edit.new, 0.0))
+        return [texts[each] for each in sorted(texts, key=lambda each: -when[each])]
 
     def _take_page(self, path: str, theirs: bytes) -> None:
         """Take in what a person wrote into a page there."""
@@ -405,7 +407,7 @@ class Exchange:
             self._leave(path, "the page here waits for a person's word (`looseleaf settle`).")
             return
         try:
-            made = put_on(path, theirs, head, self._versions(path))
+            made = take_in(path, theirs, head, self._versions(path))
         except Refused as refused:
             self._leave(path, str(refused))
             return
@@ -476,15 +478,15 @@ class Exchange:
         root.discard(staged)
 
 
-def put_on(path: str, file: bytes, head: bytes | None, versions: Collection[bytes]) -> bytes:
-    """Return a page with what a person did to a file of it. The version most like the file is taken for the one that
-    the person changed."""
+def take_in(path: str, file: bytes, head: bytes | None, versions: Collection[bytes]) -> bytes:
+    """Return a page with what a person did to a file of it. The version most like the file, the first of these, is
+    taken for the one that the person changed."""
     if head is None:
         return file
     if path == STATE:
         return _put_on_state(file, head, versions)
-    from looseleaf.facts.woven import repeats
-    from looseleaf.text.weave import distance, weave_both
+    from looseleaf.facts.woven import put_on
+    from looseleaf.text.weave import distance
 
     try:
         text, mine = file.decode(), head.decode()
@@ -492,7 +494,7 @@ def put_on(path: str, file: bytes, head: bytes | None, versions: Collection[byte
     except UnicodeDecodeError:
         raise Refused("it is not UTF-8 text.") from None
     base = min(texts, key=partial(distance, new=text), default="")
-    return weave_both(base, mine, text, repeats(path)).encode()
+    return put_on(path, base, mine, text).encode()
 
 
 def _put_on_state(file: bytes, head: bytes, versions: Collection[bytes]) -> bytes:
