@@ -25,8 +25,9 @@ _STARTS = (
 )
 _WHOLE = "git pull main master trunk build builds ci database readme codebase"
 _PHRASES = (
-    "this project|dieses projekt|ce projet|este proyecto|este projeto|questo progetto|dit project|code base|"
-    "base de données"
+    "(?:this|the current) (?:project|repo|repository|workspace)|here we|diese[sm]? (?:projekt|repo|repository)|"
+    "ce (?:projet|dépôt|repo)|(?:est|nest)[eé] (?:proyecto|projeto|repositorio|repositório|repo)|"
+    "quest[oa] (?:progetto|repository|repo)|(?:dit|deze) (?:project|repo|repository)|code base|base de données"
 )
 _ANYWHERE = (
     "项目|仓库|分支|提交|测试|部署|プロジェクト|リポジトリ|ブランチ|コミット|テスト|デプロイ|"
@@ -37,6 +38,10 @@ _OF_THE_WORK = re.compile(
     rf"|[`/\\_{{}}<>]|\w\.\w|{_ANYWHERE}"
 )
 """Words, signs and names that a project has and a person has not."""
+_OF_THIS_PROJECT = re.compile(
+    rf"(?<!\w)(?:{_PHRASES})(?!\w)|(?:这个?|這個?|本)(?:项目|專案|仓库)|このプロジェクト|이 프로젝트"
+)
+"""What limits a sentence to the project in which it is said."""
 
 
 def is_of_work(text: str) -> bool:
@@ -71,7 +76,11 @@ def belongs_home(proposal: Proposal) -> bool:
         return proposal.topic in (USER, PROJECT) and is_about_user(_plain(proposal))
     if proposal.topic != USER or is_of_work(proposal.object):
         return False
-    return proposal.kind in _OF_THE_USER or bool(private_kinds(proposal.object, proposal.relation))
+    if private_kinds(proposal.object, proposal.relation):
+        return True
+    private, home = chances_of(_plain(proposal))
+    is_alike = max(private, home) >= _DOUBTFUL and not _OF_THIS_PROJECT.search(_plain(proposal).casefold())
+    return proposal.kind in _OF_THE_USER and is_alike
 
 
 def _plain(proposal: Proposal) -> str:
