@@ -162,3 +162,27 @@ def test_undo_of_talk_says_that_what_went_home_from_it_stays(run_in: Run) -> Non
     code, _, err = run_in("undo")
     assert code == 0
     assert "What went to the home memory from it stays." in err
+
+
+def test_what_a_person_decides_on_a_fact_at_home_is_undone_there(run_in: Run, layered: Layered) -> None:
+    run_in("remember", "--home", "I live in Berlin.")
+    run_in("remember", "We deploy with Ansible.")
+    run_in("record", "user", "I moved to Oslo last week.")
+    run_in("distill")
+    with layered.home() as home:
+        waiting = home.review.pending()[0].id or ""
+    assert "  review   1 waiting for your yes\n" in run_in()[1]
+    _, out, err = run_in("review")
+    assert f"└ home:{waiting}  for USER.md · from user" in out
+    assert "lines in ~/.looseleaf/review/pending.md." in err
+    undo = "`looseleaf --memory ~/.looseleaf undo`"
+    assert f"{undo} brings it back" in run_in("approve", waiting)[1]
+    with layered.home() as home:
+        home.history.undo(author="person")
+        assert [fact.object for fact in home.facts()] == ["Berlin"]
+    for words in (("correct", "Home", "Bergen"), ("pin", "Home"), ("reject", waiting)):
+        code, out, err = run_in(*words)
+        assert code == 0
+        assert f"Next: {undo} undoes it.\n" in err
+    _, out, err = run_in("correct", "Ansible", "We deploy with Chef.")
+    assert "undo" not in out + err

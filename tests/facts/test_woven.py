@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drawing import core
 from looseleaf.base.values import sha256
+from looseleaf.facts.three_way import merge_pages
 from looseleaf.facts.woven import Word, judge, put_on, repeats
 from looseleaf.pages.grammar import add_fact, new_page, parse, remove_line, replace_fact, set_updated
 from looseleaf.text.lines import body, line_end, said_on, undoubted
@@ -214,3 +216,55 @@ def test_a_value_that_a_file_changed_takes_the_place_of_one_that_was_written_apa
     assert put_on(PATH, lyon, genf, genf) == genf
     many = lyon.replace("tea", "tea\n- Likes: ice")
     assert put_on(PATH, lyon, many, genf) == many.replace("Lyon", "Genf")
+
+
+# --- what stands below a line ---------------------------------------------------------------
+
+
+def woven_of(base: str, *added: str) -> str:
+    """What several machines add to the end of a page at once, woven."""
+    start = f"# User\n\n{base}"
+    logs = {"0": [change_between("0", "", start, {})]}
+    logs |= {
+        f"{n}": [change_between(f"{n}", start, start + each, {"0": "0"})] for n, each in enumerate(added, 1)
+    }
+    found = judge(PATH, Weave(logs), lambda line: Word(True, float(line.writer)))
+    seen = {name: name for name in logs if name != "0"}
+    logs["0"].append(Change("9", (), seen, drops=found.drops, contests=found.contests))
+    return Weave(logs).text()
+
+
+BELOW = (
+    "\n- Drinks: milk\n",
+    "\nA paragraph of mine.\n",
+    "\n```\ncode\n```\n",
+    "\n## Work\n\n- Drinks: milk\n",
+    "  near the harbour\n",
+    "  - only on Sundays\n",
+)
+
+
+@pytest.mark.parametrize("below", BELOW)
+@pytest.mark.parametrize("label", ["City", "Home"])
+def test_a_fact_that_gives_way_takes_nothing_along(label: str, below: str) -> None:
+    for added in (
+        ("- City: Oslo\n", f"- {label}: Oslo\n{below}"),
+        (f"- {label}: Oslo\n{below}", "- City: Oslo\n"),
+    ):
+        made = woven_of("- Likes: tea\n", *added)
+        assert below in made
+        assert made.count("Oslo") == 1
+        if label == "City":
+            assert merge_pages(PATH, "", added[0], added[1], "2026-11-19").count(below.strip()) == 1
+
+
+def test_two_that_say_the_same_and_go_on_differently_both_stand() -> None:
+    one, other = "- City: Oslo\n  near the harbour\n", "- City: Oslo\n  third floor\n"
+    assert woven_of("", one, other).count("City") == 2
+    assert woven_of("", one, one).count("City") == 1
+
+
+def test_what_goes_on_below_a_value_that_is_beaten_goes_with_it() -> None:
+    made = woven_of("", "- City: Rome\n  near the forum\n", "- City: Oslo\n")
+    assert "Rome" not in made
+    assert "forum" not in made

@@ -41,7 +41,7 @@ class Folders:
     def sync(self, *names: str) -> None:
         for name in names:
             with self.open(name) as memory:
-                memory.sync(self.place)
+                memory.sync(self.place, join=True)
 
     def copy(self, name: str, other: str) -> None:
         shutil.copytree(self.folder / name, self.folder / other)

@@ -720,6 +720,34 @@ def test_a_page_there_that_cannot_be_read_is_named(machines: Machines) -> None:
         assert [(held.path, held.why) for held in merged.held] == [("USER.md", "unread")]
 
 
+@pytest.mark.parametrize(
+    ("there", "why"),
+    [
+        (b"", "emptied"),
+        (b"\xff\xfe\0 binary", "garbled"),
+        (b"# Boat\n\n<<<<<<< ours\n- One: red\n=======\n- One: blue\n>>>>>>> theirs\n", "conflict"),
+        (b"# Boat\n\n- Boat one is r", "cut"),
+    ],
+)
+def test_a_page_that_only_a_further_log_there_has_is_held_too(
+    machines: Machines, there: bytes, why: str
+) -> None:
+    with machines.open(LAP) as memory:
+        memory.pages.edit("facts/boat.md", "# Boat\n\n- Boat one is red.\n- Boat two is old.\n", reason="x")
+    (machines[LAP] / "facts/boat.md").write_bytes(there)
+    for _ in range(2):
+        with machines.open(FIRST) as memory:
+            merged = memory.merge(machines[LAP])
+            assert [(held.path, held.why) for held in merged.held] == [("facts/boat.md", why)]
+            assert merged.edited == ()
+            assert "two is old" in memory.pages.read("facts/boat.md").text
+            assert {*memory.parts.files.machines()} == {LAP}
+    (machines[LAP] / "facts/boat.md").write_text("# Boat\n\n- Boat one is red.\n- Boat two is new.\n")
+    with machines.open(FIRST) as memory:
+        assert memory.merge(machines[LAP]).edited == ("facts/boat.md",)
+        assert "two is new" in memory.pages.read("facts/boat.md").text
+
+
 def test_a_page_that_an_editor_is_saving_there_is_waited_for(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:

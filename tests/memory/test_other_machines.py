@@ -142,4 +142,4 @@ def test_what_is_no_log_of_a_machine_stops_nothing(both: TwoMachines) -> None:
     with both.memory(DESK) as memory:
         assert memory.parts.files.machines() == ["empty", LAP]
         assert memory.recall("who lives in Lyon?")
-        assert errors(memory) == {}
+        assert {*errors(memory)} == {"log/on/file", "log/on/link"}  # a machine's log may be behind them

@@ -18,7 +18,7 @@ from looseleaf.store.disk import this_disk
 from looseleaf.store.root import Root
 from looseleaf.sync import programs
 from looseleaf.sync.carried import is_carried, stage_of
-from looseleaf.sync.exchange import Exchange, take_in
+from looseleaf.sync.exchange import Exchange, Exchanged, take_in
 from looseleaf.sync.log_files import LogFiles
 from looseleaf.sync.sync import kind_of
 from machines import FIRST, HASTY, Machines
@@ -213,12 +213,27 @@ def test_a_place_in_a_folder_that_is_not_there_is_refused(machines: Machines, pl
 def test_an_rsync_target_in_a_folder_that_is_not_there_is_refused(machines: Machines, place: Path) -> None:
     needs("rsync")
     with machines.open(FIRST) as memory:
-        with pytest.raises(
-            Refused, match=r"not everything was sent: rsync failed: .*No such file or directory"
-        ):
-            memory.sync(f"rsync:{place / 'stik' / 'notes'}")
+        for dry_run in (True, False):
+            with pytest.raises(Refused, match=r"there is no folder .*stik, so notes is not made in it"):
+                memory.sync(f"rsync:{place / 'stik' / 'notes'}", dry_run=dry_run)
         assert memory.sync(f"rsync:{place / 'notes'}").was_missing
     assert not (place / "stik").exists()
+
+
+def test_of_an_rsync_target_that_could_not_be_made_nothing_is_said_to_be_here(place: Path) -> None:
+    needs("rsync")
+    from looseleaf.sync.rsync_target import RsyncTarget
+
+    def exchange(folder: str) -> Exchanged:
+        (Path(folder) / "USER.md").write_text("# USER\n")
+        return Exchanged(("USER.md",), (), is_new=True)
+
+    target = RsyncTarget(str(place / "stik" / "notes"), str(place / "mirror"))
+    with pytest.raises(
+        Refused, match=r"notes/ did not exist, and is no whole copy yet: rsync failed: "
+    ) as told:
+        target.run(exchange)
+    assert "is here now" not in str(told.value)
 
 
 def test_a_remote_without_the_branch_but_with_others_is_not_given_a_second_copy(
@@ -328,7 +343,7 @@ def test_an_rsync_target_that_cannot_be_reached_is_reported(machines: Machines, 
     (place / "file").write_text("no folder")
     with machines.open(FIRST) as memory, pytest.raises(Refused, match="Nothing was synced with"):
         memory.sync("rsync://localhost:1/notes")
-    with machines.open(FIRST) as memory, pytest.raises(Refused, match="rsync failed"):
+    with machines.open(FIRST) as memory, pytest.raises(Refused, match=r"there is no folder .*file, so"):
         memory.sync(f"rsync:{place / 'file' / 'target'}")
 
 

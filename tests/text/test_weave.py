@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from drawing import core
 from looseleaf.base.values import sha256
-from looseleaf.text.weave import Change, Weave, change_between, joined
+from looseleaf.text.weave import Change, Weave, change_between, find_base, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -126,3 +126,15 @@ def test_logs_that_contradict_each_other_give_a_text_all_the_same() -> None:
     anna = [change_between("1", "", "a\n", {"bert": "2"})]
     bert = [change_between("2", "", "b\n", {"anna": "1"})]
     assert sorted(Weave({"anna": anna, "bert": bert}).text()) == sorted("a\nb\n")
+
+
+def test_a_text_is_made_of_the_version_that_has_its_lines_and_not_of_an_older_one_that_lacks_others_too() -> (
+    None
+):
+    first, second, third = "one\n", "one\ntwo\nthree\nfour\n", "one\nother\n"
+    versions = [third, second, first]
+    assert find_base(versions, "one\nfour\n") == second
+    assert find_base(versions, "one\nfour\nmine\n") == second
+    assert find_base(versions, "one\r\nmine\r\n") == first
+    assert find_base(["one\nlate\n", "one\nearly\n"], "one\nmine\n") == "one\nlate\n"
+    assert find_base([], "mine\n") == ""

@@ -513,6 +513,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             ),
             "--branch": _value("NAME", "the branch of a git remote (main)", default="main"),
             "--new-branch": _switch("the branch may be made, though the remote has others"),
+            "--join": _switch("join this memory with another one at the place that it never met"),
             "--dry-run": _switch("only show what would come and go"),
         },
         "sync /media/stick/notes\nsync git@example.org:me/notes.git",
@@ -602,6 +603,7 @@ class CliOptions:
     dry_run: bool
     branch: str
     new_branch: bool
+    join: bool
     entry: str | None
     topic: str | None
     mine: bool

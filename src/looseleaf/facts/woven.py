@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Literal
 
-    from looseleaf.base.values import Fact, PageText
+    from looseleaf.base.values import PageText
     from looseleaf.text.weave import Line, LineKey
 
     Pair = tuple[Line, Line]
@@ -84,6 +84,8 @@ class _Judging:
         self._plain = [line for line, at in zip(lines, self._at, strict=True) if not covered[at]]
         self._roles = [self._page.roles[at] for at in self._at]
         self._is_review = drawer(path) == "review"
+        by_number = dict(zip(self._at, self._lines, strict=True))
+        self._facts = {by_number[(fact.line or 1) - 1]: address_of(fact) for fact in self._page.facts}
         self._rivals = self._find_rivals() if drawer(path) == "facts" else []
 
     def gone(self) -> list[Pair]:
@@ -96,32 +98,31 @@ class _Judging:
 
     # --- facts ---------------------------------------------------------------------------
 
-    def _fact_lines(self) -> Iterable[tuple[Fact, Line]]:
-        by_number = dict(zip(self._at, self._lines, strict=True))
-        return ((fact, by_number[(fact.line or 1) - 1]) for fact in self._page.facts)
-
     def _same_facts(self) -> list[Pair]:
-        """Of lines that say the same, written apart, the best word stays; of items of review, a ticked one."""
+        """Of lines that say the same, written apart, the best word stays, or the one that goes on below; of items of
+        review, a ticked one."""
         by_value: dict[tuple[str, ...], list[Line]] = {}
-        for fact, line in self._fact_lines():
-            at = address_of(fact)
-            below = [body(each.text) for each in self._below(line)] if self._is_review else []
+        for line, at in self._facts.items():
+            below = self._words_below(line) if self._is_review else ()
             by_value.setdefault((at.slot, at.within, at.key, *below), []).append(line)
-        found = [pair for same in by_value.values() for pair in self._all_but(same, self._worth)]
-        return self._with_below(found)
+        found = [pair for same in by_value.values() for pair in self._all_but(same, self._worth_with_below)]
+        return self._with_below(
+            (line, best) for line, best in found if set(self._words_below(line)) <= {*self._words_below(best)}
+        )
 
     def _find_rivals(self) -> list[list[Line]]:
         """Return the lines of each slot that holds one value, where several stand that were written apart."""
         by_slot: dict[tuple[str, str], list[Line]] = {}
-        for fact, line in self._fact_lines():
-            at = address_of(fact)
+        for line, at in self._facts.items():
             if not at.many:
                 by_slot.setdefault((at.slot, at.within), []).append(line)
         return [
             lines
             for lines in by_slot.values()
             if any(
-                self._weave.are_apart(one, other) for n, one in enumerate(lines) for other in lines[n + 1 :]
+                self._weave.are_apart(one, other) and self._are_rivals(one, other)
+                for n, one in enumerate(lines)
+                for other in lines[n + 1 :]
             )
         ]
 
@@ -131,7 +132,7 @@ class _Judging:
         for lines in self._rivals:
             if self._word(max(lines, key=self._worth)).is_persons:
                 found += self._all_but(lines, self._worth)
-        return self._with_below(found)
+        return self._with_below((line, best) for line, best in found if self._are_rivals(line, best))
 
     def contested(self) -> list[Pair]:
         """Where no value is a person's word, all stay, and each says where it comes from as long as it has a rival."""
@@ -140,27 +141,35 @@ class _Judging:
             for lines in self._rivals
             for line in lines
             for rival in lines
-            if self._weave.are_apart(line, rival)
+            if self._weave.are_apart(line, rival) and self._are_rivals(line, rival)
         ]
+
+    def _are_rivals(self, line: Line, other: Line) -> bool:
+        return self._facts[line].key != self._facts[other].key
 
     def _worth(self, line: Line) -> tuple[Any, ...]:
         word = self._word(line)
         is_ticked = self._is_review and "[x]" in line.text[:8].casefold()
         return is_ticked, word.is_persons, word.when, line.rank, -line.number
 
-    def _with_below(self, pairs: list[Pair]) -> list[Pair]:
+    def _worth_with_below(self, line: Line) -> tuple[Any, ...]:
+        return bool(self._below(line)), *self._worth(line)
+
+    def _with_below(self, pairs: Iterable[Pair]) -> list[Pair]:
         return [(each, winner) for line, winner in pairs for each in (line, *self._below(line))]
 
     def _below(self, line: Line) -> list[Line]:
         """Return the indented lines that continue a line and came with it."""
         found: list[Line] = []
         for each in self._lines[self._lines.index(line) + 1 :]:
-            text = body(each.text)  # a blank line before it would end what it continues
             is_next = (each.change, each.number) == (line.change, line.number + 1 + len(found))
-            if not is_next or is_blank(text) or not text[:1].isspace():
-                break
+            if not is_next or is_blank(each.text) or not each.text.startswith((" ", "\t")):
+                break  # a blank line before it ends what it continues
             found.append(each)
         return found
+
+    def _words_below(self, line: Line) -> tuple[str, ...]:
+        return tuple(body(each.text) for each in self._below(line))
 
     # --- the frame of a page ---------------------------------------------------------------
 

@@ -7,6 +7,7 @@ value that only the forgotten source had replaced is true again.
 
 from __future__ import annotations
 
+import json
 from _thread import RLock
 from functools import partial
 
@@ -55,6 +56,7 @@ from looseleaf.store.documents import view_path
 from looseleaf.store.records import encode_new
 from looseleaf.store.root import over_limit
 from looseleaf.store.streams import stream_files
+from looseleaf.text.spellings import worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -785,4 +787,16 @@ def _all_lines(record: Record) -> list[str]:
     edit = edit_of(record)
     if edit is None:
         return []
-    return [line.strip() for hunk in edit.hunks for line in (*hunk.removed, *hunk.added)]
+    lines = [line.strip() for hunk in edit.hunks for line in (*hunk.removed, *hunk.added)]
+    return lines if edit.path != STATE else [text for line in lines for text in _words_in_state(line)]
+
+
+def _words_in_state(line: str) -> list[str]:
+    """Return the words in a line of the state: its times and its form are nobody's, and stand there again."""
+    bare = line.removesuffix(",")
+    for text in (bare, f"{{{bare}}}"):
+        try:
+            return [each.strip() for each in worded(json.loads(text))]
+        except ValueError:
+            continue
+    return [] if bare[-1:] in ("[", "{", "]", "}") else [line]

@@ -403,6 +403,15 @@ class ReviewVerbs(Verbs):
         """Say no to a fact: it goes, and does not come back by itself."""
         return self._of_fact(lambda parts, fact: parts.corrections.reject(fact), name)
 
+    def contested(self) -> list[list[Fact]]:
+        """Return the values that machines noted apart where there can be one, slot by slot: `approve` and `reject`
+        decide."""
+        from looseleaf.memory.contested import find_contested
+
+        farther = self._parts.farther(find_contested)
+        named = ([each.but(layer=name) for each in values] for name, slots in farther for values in slots)
+        return [*find_contested(self._parts), *named]
+
     def unexplained(self) -> list[Fact]:
         """Return the lines of which the journal does not say who wrote them: they count as inferred. A journal that is
         lost in part, or older than the pages, leaves such lines."""

@@ -424,23 +424,26 @@ class Memory:
         *,
         branch: str = "main",
         new_branch: bool = False,
+        join: bool = False,
         dry_run: bool = False,
     ) -> Synced:
         """Make this memory and a copy elsewhere equal, in both directions: `memory.sync("/media/stick/notes")`. The
         place is a folder, a git remote or an rsync target; without one, that of the settings. `new_branch`: the branch
-        of a git remote that has others may be made. `dry_run` says what would come and go, and writes nothing."""
+        of a git remote that has others may be made. `join`: the place may hold another memory, which this one never met
+        and which has words too: the two become one. `dry_run` says what would come and go, and writes nothing."""
         from looseleaf.memory.merge import merge
         from looseleaf.sync.sync import sync
 
         given = None if where is None else os.fspath(where)
         if not dry_run:
             take = partial(merge, self.parts, has_pages=False)
-            return sync(self.parts, take, given, branch, new_branch=new_branch)
+            return sync(self.parts, take, given, branch, new_branch=new_branch, join=join)
         from looseleaf.memory.trial import open_trial
 
         with open_trial(self.parts, has_talk=True) as trial:
+            trial.on_note = self.parts.note
             take = partial(merge, trial, has_pages=False)
-            return sync(trial, take, given, branch, new_branch=new_branch, home=self.path)
+            return sync(trial, take, given, branch, new_branch=new_branch, join=join, home=self.path)
 
     def check(self) -> list[Problem]:
         """Re-read and re-hash everything, and return what is wrong; change nothing."""

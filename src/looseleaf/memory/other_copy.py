@@ -7,6 +7,7 @@ import os
 import time
 
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
+from looseleaf.pages.folder import NAME, is_memory
 from looseleaf.store.disk import LOCK, this_disk
 from looseleaf.store.machines import OTHERS, is_name, log_of
 from looseleaf.store.root import Root, is_committed
@@ -65,8 +66,12 @@ class OtherCopy:
             )
         if not os.path.isdir(os.path.join(path, "log")):
             raise NotFound(
-                f"Nothing was merged: {self._where} is not a memory, as it has no log. Give the folder of a copy, or "
-                f"a whole export. {_IMPORT}"
+                f"Nothing was merged: {self._where} is not a memory, as it has no log. "
+                + (
+                    f"It has one in it; give that: {os.path.join(self._where, NAME)}"
+                    if is_memory(os.path.join(path, NAME))
+                    else f"Give the folder of a copy, or a whole export. {_IMPORT}"
+                )
             )
 
     def _wait_for_writers(self) -> None:

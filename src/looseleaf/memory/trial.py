@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import cached_property
 from tempfile import TemporaryDirectory
 
 from looseleaf.base.errors import Busy
@@ -27,6 +28,18 @@ _NOT_TAKEN = frozenset(
 _TALK = frozenset({"traces", "prompts", "calls", "calls.jsonl"})
 
 
+class _Trial(Parts):
+    of: Parts
+    """The memory of which this is a trial: where that lies says whether git tracks the pages."""
+
+    def is_tracked(self) -> bool:
+        return self.of.is_tracked()
+
+    @cached_property
+    def may_be_tracked(self) -> bool:
+        return self.of.may_be_tracked
+
+
 class open_trial:
     """`with open_trial(parts) as trial:` `has_talk`: the talk is copied too."""
 
@@ -40,13 +53,14 @@ class open_trial:
             path = os.path.join(self._folder.name, "memory")
             _copy_still(self._parts.files.path, path, self._left)
             context = self._parts.context
-            self._trial = Parts(
+            self._trial = _Trial(
                 path,
                 agent=context.agent,
                 policy=context.policy,
                 must_exist=True,
                 machine=self._parts.files.machine,
             )
+            self._trial.of = self._parts
         except BaseException:
             self._folder.cleanup()
             raise

@@ -35,7 +35,7 @@ from looseleaf.log.journal import (
 )
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
-from looseleaf.pages.grammar import remove_line, replace_fact, set_updated
+from looseleaf.pages.grammar import remove_line, replace_fact, set_updated, topic_of
 from looseleaf.pages.pages import Rewritten, try_to
 from looseleaf.place import placer as review_page
 from looseleaf.place.notebook import is_unexplained
@@ -198,6 +198,25 @@ class Corrections:
                 if (each.path, each.relation, each.object, each.status) == (path, relation, said, "current")
             )
             return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
+
+    def settle_noted(self, noted: Receipt, reason: str) -> None:
+        """Settle what a person's own line decides: the same waits no longer, and no machine contests it. It is undone
+        with the line."""
+        edits = [noted.id]
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.known.catch_up()
+            waiting = [each for each in self._parts.known.waiting() if review_page.FORGET not in each.tags]
+            for fact in self._parts.known.of(topic_of(noted.path)):
+                if fact.status != "current" or f"{noted.path}@{noted.id}" not in fact.sources:
+                    continue
+                if gone := [self._parts.placer.remove(each, reason) for each in self._find_rivals(fact)]:
+                    new = {"level": fact.level}
+                    self._parts.placer.say(fact, new, ("level",), reason, edits=[*edits, *gone])
+                    edits = []
+                for each in waiting:
+                    if is_same_fact(each, fact):
+                        self._parts.placer.approve(each, reason=reason, edits=edits)
+                        edits = []
 
     def _refuse_private(self, fact: Fact, said: str) -> None:
         """Refuse a new value of a private kind that the old one is not of, if git tracks the folder."""

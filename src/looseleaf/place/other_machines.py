@@ -60,7 +60,7 @@ from looseleaf.store.streams import RACY_NS, stream_files
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import body, line_end, said_on, statement, undoubted
 from looseleaf.text.times import written
-from looseleaf.text.weave import Change, Weave, change_between, distance, joined, split_parts, weave_both
+from looseleaf.text.weave import Change, Weave, change_between, find_base, joined, split_parts, weave_both
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -838,8 +838,7 @@ class OtherMachines:
         if file is None or merged is None:
             return  # it stays as it is, and is absorbed as an outside edit
         texts = [text for text in versions if text is not None]
-        saved = _with_plain_ends(file)
-        base = min(texts, key=lambda text: distance(_with_plain_ends(text), saved))
+        base = find_base(texts, file)
         if path == STATE:
             rows = weave_both(base, merged, own_rows(file, base, [merged, *texts]))
             machine = self._parts.files.machine
@@ -1063,11 +1062,6 @@ def _own_words(file: str, base: str, versions: Iterable[str]) -> str:
         if plain not in brought:
             own.append(part.replace(body(part).strip(), plain) if plain in before else part)
     return joined(own)
-
-
-def _with_plain_ends(text: str) -> str:
-    """Return a text without what an editor makes of all line ends at once."""
-    return text.replace("\r\n", "\n")
 
 
 def _plain(part: str) -> str:

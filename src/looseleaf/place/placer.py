@@ -566,7 +566,7 @@ class Placer:
             plan = PlacePlan(
                 name,
                 ts,
-                self._parts.known.of,
+                self._parts.known.of if entry.meta.get("origin") != PERSON else self._held_beside_words,
                 lambda proposal: self._choose_topic(proposal, entry, witnesses),
                 topics=dict.fromkeys((USER, PROJECT, *self._parts.known.topics)),
                 lexicon=lexicon(),
@@ -626,6 +626,11 @@ class Placer:
             self._store.append(JOURNAL, [record])
             self._parts.known.catch_up()
         return Placed(entry.reference, tuple(plan.outcomes), sent.placed)
+
+    def _held_beside_words(self, topic: str) -> list[Fact]:
+        """Return the facts of a topic as a person's own words find them: whoever said what waits, they settle it."""
+        held = self._parts.known.of(topic)
+        return [each if each.status != "pending" else each.but(level="inferred") for each in held]
 
     def _send_home(self, entry: Entry, witnesses: Sequence[Witness]) -> Sent:
         from looseleaf.place.send_home import NOTHING, HomeSender

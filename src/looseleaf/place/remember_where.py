@@ -18,7 +18,7 @@ from looseleaf.text.lines import undoubted, worded
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Protocol
+    from typing import Any, Protocol
 
     from looseleaf.base.values import Fact
     from looseleaf.facts.known_facts import Facts
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
         @property
         def known(self) -> Facts: ...
+        @property
+        def corrections(self) -> Corrections: ...
         def kept_out(self, topic: str, lines: Iterable[str]) -> str: ...
 
     class Needs(Home, Protocol):
-        @property
-        def corrections(self) -> Corrections: ...
         @property
         def is_project(self) -> bool: ...
         @property
@@ -69,35 +69,44 @@ def remember_where(
         )
     is_alone = not (parts.is_project or parts.may_be_tracked)
     if where == HERE or (where is None and is_alone) or not is_text(text):
-        return remember(parts, text, topic, redacted=redacted, here=where == HERE)
+        return _remember(parts, text, topic, redacted=redacted, here=where == HERE)
     if where == HOME:
         home = parts.home()
         if home is None:
             raise NotFound(f"Nothing was remembered: {parts.explain_no_home()}")
-        return remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
+        return _remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
     theirs, ours = _sort_sentences(parts, text, topic)
     if not theirs:  # the home memory is not even opened
-        return remember(parts, text, topic, redacted=redacted, here=True)
+        return _remember(parts, text, topic, redacted=redacted, here=True)
     why = ""
     try:
         home = parts.home()
     except Refused as refused:
         home, why = None, f"the home memory cannot be used: {refused}"
     if kinds := (home or parts).kept_out("", theirs):
-        shown = f"git tracks {(home or parts).context.path}, "
-        shown += "the home memory." if home is not None else f"and {why or parts.explain_no_home()}"
+        if home is not None:
+            shown = f"and git tracks the home memory, {home.context.path}."
+        else:
+            shown = f"git tracks {parts.context.path}, and {why or parts.explain_no_home()}"
         raise Refused(
             f"Nothing was remembered: it is private ({kinds}), {shown} `--here` keeps it here all the same."
         )
     if home is None:
         if why:
             parts.note(f"What is about you stays in this memory: {why}")
-        return remember(parts, text, topic, redacted=redacted, here=True)
+        return _remember(parts, text, topic, redacted=redacted, here=True)
     if not ours:
-        return remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
-    here = remember(parts, "\n".join(ours), topic, redacted=redacted, here=True)
-    there = remember(home, "\n".join(theirs), topic, redacted=redacted, source=parts.context.path)
+        return _remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
+    here = _remember(parts, "\n".join(ours), topic, redacted=redacted, here=True)
+    there = _remember(home, "\n".join(theirs), topic, redacted=redacted, source=parts.context.path)
     return here.but(elsewhere=there.of_layer(HOME))
+
+
+def _remember(parts: Home, text: str, topic: str | None, **how: Any) -> Remembered:
+    done = remember(parts, text, topic, **how)
+    if done.noted is not None and done.noted.changed:
+        parts.corrections.settle_noted(done.noted, remembered_in(how.get("source")))
+    return done
 
 
 def approve_at_home(parts: Needs, name: str) -> Fact:
@@ -114,7 +123,7 @@ def approve_at_home(parts: Needs, name: str) -> Fact:
         raise NotFound(f"{fact.id} was not approved: {parts.explain_no_home()}")
     said = worded(fact.relation, undoubted(fact.object))
     topic = fact.topic if fact.topic != PROJECT else USER
-    remember(home, said, topic, source=parts.context.path)
+    _remember(home, said, topic, source=parts.context.path)
     gone = parts.corrections.reject(fact.id or name)
     home.known.catch_up()
     kept = [

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, closing
-from functools import partial
 from shlex import quote
 
 from looseleaf.base.errors import Busy, Invalid, Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import DRAWERS, STATE, canonical, is_page, same_name
+from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, canonical, fold_name, is_page, same_name
 from looseleaf.base.values import sha256, sha256_or_none
 from looseleaf.log.journal import EXTERNAL, BrokenEdit, edit_of, forward, record_of
+from looseleaf.pages.folder import NAME, is_memory
 from looseleaf.store import JOURNAL, records
 from looseleaf.store.disk import Lock
 from looseleaf.store.foreign import fault_in
@@ -25,7 +25,7 @@ from looseleaf.store.machines import FILE, OTHERS, is_name, log_of, stream_of
 from looseleaf.store.root import PLAN, STAGED, Root, unreadable, unwritten
 from looseleaf.store.share import ShareClaim
 from looseleaf.store.this_machine import SCHEMA
-from looseleaf.sync.log_files import Files, LogFiles, bring_log, is_older, known_in, turns_in
+from looseleaf.sync.log_files import Files, LogFiles, are_strangers, bring_log, is_older, known_in, turns_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,11 +87,13 @@ class Exchanged:
 
 class Exchange:
     """`name` is what a person calls the folder. `is_shared`: others may write there; otherwise it is this process's
-    own."""
+    own. `joins`: a memory that this one never met may be joined with it."""
 
-    def __init__(self, parts: Needs, merge: Merge, path: str, name: str, *, is_shared: bool = True) -> None:
+    def __init__(
+        self, parts: Needs, merge: Merge, path: str, name: str, *, is_shared: bool = True, joins: bool = False
+    ) -> None:
         self._parts, self._merge, self._path, self._name = parts, merge, path, name
-        self._is_shared = is_shared
+        self._is_shared, self._joins = is_shared, joins
         self._here = parts.files.root
         self._there = self._open(path)
         self._files = Files(durable=is_shared)
@@ -118,6 +120,8 @@ class Exchange:
         try:
             with closing(self._there):
                 is_new = self.refuse_foreign()
+                if not is_new and not self._joins:
+                    self._refuse_stranger()
                 for _ in range(_ROUNDS):
                     if not is_new:
                         with self._locked():
@@ -161,6 +165,16 @@ class Exchange:
             raise unreadable(self._name, error) from error
         if has_log or has_journal:
             return False
+        if NAME in names and is_memory(os.path.join(self._path, NAME)):
+            raise Invalid(
+                f"Nothing was synced: {self._name} is not a memory, but has one in it. Give that one: "
+                f"{os.path.join(self._name, NAME)}"
+            )
+        if ".git" in names:
+            raise Invalid(
+                f"Nothing was synced: {self._name} is the work tree of a git repository, which would commit all that "
+                "was said. Give another folder, or the repository that it is pushed to, as a git remote."
+            )
         found = [name for name in names if name[0] != "." and name not in _OF_DISKS | {"log", "views"}]
         if found:
             raise Invalid(
@@ -168,6 +182,16 @@ class Exchange:
                 "an empty or a new place, or a copy of this memory with its log."
             )
         return True
+
+    def _refuse_stranger(self) -> None:
+        ours = [self._log_here(machine) for machine in self._known()]
+        theirs = [LogFiles(self._there, folder) for folder in self._logs_there()]
+        if are_strangers(ours, theirs):
+            raise Refused(
+                f"Nothing was synced: {self._name} holds another memory. It and this one have words, and never met. "
+                "Give this one a place of its own; or, if the two are to be one, add --join: then each gets all that "
+                "the other has."
+            )
 
     def _locked(self) -> ExitStack:
         """Take this memory's lock, and those of all machines there, for a `with` block. Two syncs against each other
@@ -301,13 +325,15 @@ class Exchange:
                 key = key or self._here.read("log/key")
                 if key is not None and key != self._there.read("log/key"):
                     self._files.put(self._there, f"{log_of(machine)}/key", key)
-            kin = [name for name in known if name == machine or name.startswith(f"{machine[:30]}-")]
-            left = bring_log(
-                here, there, self._files, known_in([self._log_here(each) for each in kin], there)
-            )
+            is_known = known_in([here, *(self._log_here(each) for each in known if each != machine)], there)
+            # Where two logs have one name, that of the machine itself stays: else each sync would put back the other.
+            beside = [LogFiles(self._there, folder) for folder in self._logs_there()]
+            is_there = known_in(beside, here) if machine != machines.own else lambda _: False
+            left = bring_log(here, there, self._files, is_known, is_there=is_there)
             if left:
                 is_whole = False
-                self._left.append(f"the log of {machine} in {self._name} has more ({', '.join(left)})")
+                lacking = f"has records that are not here ({', '.join(left)})"
+                self._left.append(f"the log of {machine} in {self._name} {lacking}. Sync again.")
         return is_whole
 
     def _require_ours(self) -> None:
@@ -328,9 +354,11 @@ class Exchange:
         return self._parts.context.policy
 
     def _pages_there(self) -> list[str]:
-        """Return the files there that are pages by their place and name."""
+        """Return the files there that are pages by their place and name. At the top, others may have put theirs (a git
+        host its README.md), and what is a page there is in every prompt: a new one must have a name of a memory's."""
         from looseleaf.pages.held import sure_original
 
+        at_top = {*TOP_PAGES, STATE, *map(fold_name, self._parts.pages.absorb.heads.pages)}
         found: list[str] = []
         for folder in ("", *DRAWERS):
             for name in self._there.names(folder):
@@ -339,6 +367,7 @@ class Exchange:
                     is_there = is_page(canonical(path)) and canonical(path) == path
                 except Refused:
                     continue
+                is_there = is_there and (bool(folder) or not at_top.isdisjoint((name, fold_name(name))))
                 if is_there and (sure_original(name) is None or self._has_head(path)):
                     found.append(path)
         return found
@@ -435,7 +464,8 @@ class Exchange:
                 continue
             twin = next((each for each in ours if same_name(each, path)), None) if mine is None else None
             if twin is not None:
-                self._leave(path, f"some systems take its name for that of {twin}, which is here.")
+                why = f"some systems take its name for that of {twin}, which is here. Rename one of the two."
+                self._leave(path, why)
             elif path in unknown and self._edited.get(path) != sha256_or_none(theirs):
                 self._leave(path, "it was changed at the same moment. Sync again.")
             else:
@@ -479,32 +509,31 @@ class Exchange:
 
 
 def take_in(path: str, file: bytes, head: bytes | None, versions: Collection[bytes]) -> bytes:
-    """Return a page with what a person did to a file of it. The version most like the file, the first of these, is
-    taken for the one that the person changed."""
+    """Return a page with what a person did to a file of it."""
     if head is None:
         return file
     if path == STATE:
         return _put_on_state(file, head, versions)
     from looseleaf.facts.woven import put_on
-    from looseleaf.text.weave import distance
+    from looseleaf.text.weave import find_base
 
     try:
         text, mine = file.decode(), head.decode()
         texts = [each.decode() for each in versions]
     except UnicodeDecodeError:
         raise Refused("it is not UTF-8 text.") from None
-    base = min(texts, key=partial(distance, new=text), default="")
-    return put_on(path, base, mine, text).encode()
+    return put_on(path, find_base(texts, text), mine, text).encode()
 
 
 def _put_on_state(file: bytes, head: bytes, versions: Collection[bytes]) -> bytes:
     from looseleaf.state.file import parse_sound
+    from looseleaf.state.rows import rows_of
     from looseleaf.state.rules import Unsound, format_state
     from looseleaf.state.three_way import merge_states
-    from looseleaf.text.weave import distance
+    from looseleaf.text.weave import find_base
 
-    text = file.decode("utf-8", "replace")
-    base = min(versions, key=lambda each: distance(each.decode(), text), default=b"")
+    by_rows = {rows: each for each in versions if (rows := rows_of(each)) is not None}
+    base = by_rows.get(find_base(by_rows, rows_of(file) or ""), b"")
     try:
         before, mine, theirs = map(parse_sound, (base, head, file))
         made = format_state(merge_states(before or {}, mine or {}, theirs or {})).encode()

@@ -193,7 +193,7 @@ class GitRemote:
         except Failed as failed:
             if self._find_head() == there:
                 raise Refused(
-                    f"What {self._url} has is here now, but nothing was sent: {failed}. Sync again once that is fixed."
+                    f"What {self._url} has is here now, but nothing was sent: {failed}. Sync again once that is mended."
                 ) from failed
             return False
         return True

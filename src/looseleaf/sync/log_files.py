@@ -6,8 +6,8 @@ replaced. After each step, the log can be read, and the next run does the rest.
 
 from __future__ import annotations
 
-from looseleaf.store import TOMBSTONES, records
-from looseleaf.store.bring import LogTimes, missing_forgets, streams_in
+from looseleaf.store import JOURNAL, TOMBSTONES, records
+from looseleaf.store.bring import LogTimes, StreamBytes, missing_forgets, streams_in
 from looseleaf.store.documents import remove_tree
 from looseleaf.store.streams import SUMS, begins_segment, segment_name, segment_number, stream_files
 
@@ -45,6 +45,18 @@ class LogFiles:
     def is_whole(self) -> bool:
         """True if the journal knows of all tombstones."""
         return not missing_forgets(self.root, self.folder)
+
+    @property
+    def begins(self) -> bytes:
+        """The first line of the journal, which no other memory has."""
+        return next(StreamBytes(self.root, self.folder, JOURNAL).lines(), b"")
+
+    @property
+    def has_words(self) -> bool:
+        """True if anything was said, or a page was written."""
+        said = (StreamBytes(self.root, self.folder, name) for name in self.streams() if name[:7] == "traces/")
+        journal = StreamBytes(self.root, self.folder, JOURNAL)
+        return any(each.size for each in said) or any(row.get("kind") == "edit" for row in journal.rows())
 
     def parts(self) -> Iterator[str]:
         """Yield the files that are written once: bodies and entries."""
@@ -125,10 +137,12 @@ def bring_log(
     done: Files,
     is_known: Callable[[str], bool],
     kept: Collection[str] = (),
+    is_there: Callable[[str], bool] = lambda _: False,
 ) -> list[str]:
     """Bring a log up to another copy of it. `is_known(stream)`: all that a stream of the target has is kept elsewhere,
-    so that it may be replaced even where the source does not go on from it. `kept`: bodies and entries that stay.
-    Return the streams that were left alone, because they have more."""
+    so that it may be replaced where the source does not go on from it. `kept`: bodies and entries that stay.
+    `is_there(stream)`: all that a stream of the source has lies beside the target, so that neither needs to be the
+    other. Return the streams that were left alone, because they have records that are nowhere else."""
     is_rewritten = is_older(target, source)
     times = LogTimes(source.root, source.folder)
     streams = source.streams()
@@ -138,10 +152,10 @@ def bring_log(
         if there.is_behind(here):
             if not there.equals(here):
                 ahead.append((there, here, True))
-        elif is_rewritten or (not here.is_behind(there) and is_known(name)):
-            ahead.append((there, here, False))
-        else:
+        elif not (is_rewritten or is_known(name)):
             left.append(name)
+        elif is_rewritten or not (here.is_behind(there) or is_there(name)):
+            ahead.append((there, here, False))
     begun = next((pair for pair in ahead if pair[0].active.endswith("/journal.jsonl")), None)
     if begun is not None and begun[2] and not begun[0].sealed and begun[0].size(begun[0].active) < 1:
         # Its first line: a log without a journal cannot be opened, and the rest of the journal comes last.
@@ -163,6 +177,15 @@ def is_older(one: LogFiles, other: LogFiles) -> bool:
     if len(mine) == len(theirs):
         return bool(mine) and mine == theirs and not one.is_whole and other.is_whole
     return len(mine) < len(theirs) and theirs[: len(mine)] == mine
+
+
+def are_strangers(ours: Collection[LogFiles], theirs: Collection[LogFiles]) -> bool:
+    """True if two memories, each with its logs, have nothing in common, and both have words."""
+    if {log.begins for log in ours} & {log.begins for log in theirs} - {b""}:
+        return False
+    mine = {line for log in ours for line in log.lines(JOURNAL)}
+    is_known = any(not mine.isdisjoint(log.lines(JOURNAL)) for log in theirs)
+    return not is_known and all(any(log.has_words for log in logs) for logs in (ours, theirs))
 
 
 def turns_in(log: LogFiles) -> set[tuple[str, object]]:
@@ -255,6 +278,8 @@ def known_in(logs: Collection[LogFiles], target: LogFiles) -> Callable[[str], bo
     def is_known(stream: str) -> bool:
         lines = target.lines(stream)
         for log in logs:
+            if not lines:
+                break
             lines -= log.lines(stream)
         return not lines
 

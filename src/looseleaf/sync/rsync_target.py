@@ -122,10 +122,10 @@ class RsyncTarget:
         try:
             self._send_files(paths)
         except Failed as failed:
-            raise Refused(
-                f"What {self._target} has is here now, but not everything was sent: {failed}. Sync again once that is "
-                "mended."
-            ) from failed
+            told = f"What {self._target} has is here now, but not everything was sent"
+            if self.was_missing:
+                told = f"{self._target} did not exist, and is no whole copy yet"
+            raise Refused(f"{told}: {failed}. Sync again once that is mended.") from failed
 
     def _send_files(self, paths: tuple[str, ...]) -> None:
         put = [path for path in paths if os.path.isfile(os.path.join(self._tree, path))]

@@ -34,9 +34,10 @@ class Synced:
     """What a sync did. `kind`: folder, git or rsync.
 
     What came: facts that were added here, replaced (each with the one that took its place), ended and contested; how
-    many facts went because another machine forgot them; turns; pages that people had edited there. What went: the files
-    that were put or removed there. `left` has a sentence on each file that was left alone. `was_missing`: there was no
-    such folder, and it was made. `is_dry`: all of this only would be done.
+    many facts went because another machine forgot them; turns; pages that people had edited there; `pages`, all that
+    are different here now, with the state. What went: the files that were put or removed there. `left` has a sentence
+    on each file that was left alone. `was_missing`: there was no such folder, and it was made. `is_dry`: all of this
+    only would be done.
     """
 
     where: str
@@ -51,6 +52,7 @@ class Synced:
     edited: tuple[str, ...]
     files: tuple[str, ...]
     left: tuple[str, ...]
+    pages: tuple[str, ...] = ()
     was_missing: bool = False
     is_dry: bool = False
 
@@ -58,14 +60,15 @@ class Synced:
     def is_nothing(self) -> bool:
         """True if both were equal before."""
         facts = self.added or self.replaced or self.ended or self.contested or self.forgotten
-        return not (facts or self.turns or self.edited or self.files)
+        return not (facts or self.turns or self.edited or self.pages or self.files)
 
     def to_dict(self) -> dict[str, Any]:
         came: dict[str, Any] = {
             name: [fact.to_dict() for fact in getattr(self, name)] for name in ("added", "ended", "contested")
         }
         came["replaced"] = [{"old": old.to_dict(), "new": new.to_dict()} for old, new in self.replaced]
-        came |= {"forgotten": self.forgotten, "turns": self.turns, "edited": list(self.edited)}
+        came |= {"forgotten": self.forgotten, "turns": self.turns}
+        came |= {"edited": list(self.edited), "pages": list(self.pages)}
         told = {"where": self.where, "kind": self.kind, "new": self.is_new, "came": came}
         return told | {"went": {"files": list(self.files)}, "left": list(self.left), "dry_run": self.is_dry}
 
@@ -101,31 +104,36 @@ def sync(
     branch: str = BRANCH,
     *,
     new_branch: bool = False,
+    join: bool = False,
     home: str | None = None,
 ) -> Synced:
-    """Make this memory and a copy elsewhere equal. Without a place: the one in the settings. `home`: the memory of
-    which this one is a trial; then nothing is written to the place either."""
+    """Make this memory and a copy elsewhere equal. Without a place: the one in the settings. `join`: also if the place
+    holds a memory that this one never met. `home`: the memory of which this one is a trial; then nothing is written to
+    the place either."""
     given = where if where is not None else parts.context.policy.sync
     if given is None:
         raise Invalid(
             'Nothing was synced: no place was named. Give one, or set it in looseleaf.toml: sync = "/media/stick/notes"'
         )
     kind, address = kind_of(given)
-    if kind == "folder" or (os.sep in address and ":" not in address):
+    is_local = kind == "folder" or ":" not in address.partition("/")[0]
+    if is_local:
         start = home or parts.files.path if where is None else os.getcwd()
         address = os.path.normpath(os.path.join(start, os.path.expanduser(address)))
-    if kind == "folder" or (kind == "rsync" and os.path.isabs(address)):
+    was_missing = False
+    if is_local and kind != "git":
         _refuse_nesting(home or parts.files.path, address)
+        was_missing = _refuse_missing(address, kind)
     parts.pages.absorb.by_files()  # a fact that a person wrote here did not come from there
-    before = parts.notebook.facts()
+    before, pages = parts.notebook.facts(), _versions(parts)
     exchanges: list[Exchange] = []
 
     def exchange(folder: str) -> Exchanged:
-        exchanges.append(Exchange(parts, merge, folder, given, is_shared=kind == "folder" and home is None))
+        is_shared = kind == "folder" and home is None
+        exchanges.append(Exchange(parts, merge, folder, given, is_shared=is_shared, joins=join))
         return exchanges[-1].run()
 
     if kind == "folder":
-        was_missing = _refuse_missing(address)
         if home is None:
             done = exchange(address)
         else:
@@ -149,9 +157,15 @@ def sync(
         edited=tuple(dict.fromkeys(path for each in exchanges for path in each.edited)),
         files=done.files,
         left=done.left,
+        pages=tuple(sorted({path for path, _ in pages ^ _versions(parts)})),
         was_missing=was_missing,
         is_dry=home is not None,
     )
+
+
+def _versions(parts: Needs) -> set[tuple[str, str | None]]:
+    """Return the pages, each with the hash of what it says."""
+    return {(path, head.sha256) for path, head in parts.pages.absorb.heads.pages.items() if head.sha256}
 
 
 def _copy_carried(source: str, target: str) -> None:
@@ -202,7 +216,7 @@ def _with_program(
                 # Something was forgotten meanwhile, here or by what came: all views went with it, and this is one.
 
 
-def _refuse_missing(folder: str) -> bool:
+def _refuse_missing(folder: str, kind: str) -> bool:
     """Refuse a place that was probably meant to be there. Return whether the folder is missing, and may be made."""
     if os.path.exists(folder):
         return False
@@ -212,7 +226,7 @@ def _refuse_missing(folder: str) -> bool:
             f"Nothing was synced: there is no folder {above}, so {os.path.basename(folder)} is not made in it. If it "
             "is on a disk, connect that; if not, correct the name, or make the folder."
         )
-    if folder.endswith(".git"):
+    if kind == "folder" and folder.endswith(".git"):
         raise NotFound(
             f"Nothing was synced: there is no git repository {folder}. `git init --bare {quote(folder)}` makes an "
             "empty one."

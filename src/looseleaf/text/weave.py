@@ -376,6 +376,20 @@ def distance(old: str, new: str) -> int:
     return len(change.looks) + sum(len(hunk.removed) + len(hunk.added) for hunk in change.hunks)
 
 
+def find_base(texts: Iterable[str], changed: str) -> str:
+    """Return the text that somebody changed, of several: the one that has most of the lines which the changed text did
+    not get just now, and then the one most like it, the first of those. (A text from before a line was written may be
+    more like it, if others were taken out.)"""
+    plain = changed.replace("\r\n", "\n")  # an editor may have changed all line ends at once
+    own = {words_of(part) for part in split_parts(plain)}
+
+    def likeness(text: str) -> tuple[int, int]:
+        lines = own.intersection(map(words_of, split_parts(text)))
+        return -len(lines), distance(text.replace("\r\n", "\n"), plain)
+
+    return min(texts, key=likeness, default="")
+
+
 def weave_both(
     base: str,
     one: str,

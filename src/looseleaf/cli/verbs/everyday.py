@@ -288,13 +288,20 @@ def _hit_place(hit: Hit) -> list[str]:
 
 def _hit_words(hit: Hit) -> str:
     about = f"{hit.topic}: " if hit.kind == "fact" and hit.topic != "user" else ""
-    return f"{about}{hit.text}"
+    return f"{about}{_split_hit(hit)[0]}"
+
+
+def _split_hit(hit: Hit) -> tuple[str, list[str]]:
+    """Return the text of a hit and, of a contested value, its mark."""
+    from looseleaf.cli.verbs.facts import split_mark
+
+    return split_mark(hit.text) if hit.kind == "fact" else (hit.text, [])
 
 
 def _hit_facts(hit: Hit) -> list[str]:
     """Return the date, the speaker or kind, the level, the score."""
     said = (hit.date, hit.speaker if hit.kind == "trace" else hit.kind, hit.level or "", f"{hit.score:.2f}")
-    return [each for each in said if each]
+    return [*(each for each in said if each), *_split_hit(hit)[1]]
 
 
 def _hit_status(hit: Hit) -> Iterator[str]:

@@ -29,7 +29,7 @@ from looseleaf.cli.output import (
     when,
     words_of,
 )
-from looseleaf.text.lines import lazy, undoubted
+from looseleaf.text.lines import is_said_on, lazy, undoubted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,15 @@ def _empty_line(options: CliOptions, wanted: Sequence[str]) -> str:
 def fact_list(found: Sequence[Fact]) -> Iterator[str]:
     for topic, facts in _group_by_topic(found):
         yield clipped(topic)
-        yield from (f"  {line_of(fact, *dates_of(fact))}" for fact in facts)
+        for fact in facts:
+            value, said_on = split_mark(fact.object)
+            yield f"  {line_of(fact.but(object=value), *said_on, *dates_of(fact))}"
+
+
+def split_mark(said: str) -> tuple[str, list[str]]:
+    """Return a contested value without its mark, and the mark: `from desk on 2026-03-02`."""
+    value = undoubted(said) if is_said_on(said) else said
+    return value, [said[len(value) + 2 : -1]] if value != said else []
 
 
 def _group_by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
@@ -109,8 +117,9 @@ def _group_by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
 
 
 def _cells(fact: Fact) -> tuple[str, str, str, str, str]:
-    marks, dates = ", ".join(marks_of(fact)), ", ".join(dates_of(fact))
-    return (fact.id or "")[:SHORT_ID], marks, dates, place_of(fact), words_of(fact)
+    value, said_on = split_mark(fact.object)
+    marks, dates = ", ".join(marks_of(fact)), ", ".join((*said_on, *dates_of(fact)))
+    return (fact.id or "")[:SHORT_ID], marks, dates, place_of(fact), words_of(fact.but(object=value))
 
 
 def score(options: CliOptions) -> int:
@@ -146,8 +155,11 @@ def approve(options: CliOptions) -> int:
         # The value itself may have stood with a mark (`from desk on …`), which is gone now.
         words = undoubted(fact.object)
         gone = [each for each in past if each.id in before and undoubted(each.object) != words]
-        lines = (f"\n  instead of: {line_of(each)}; `looseleaf undo` brings it back" for each in gone)
+        undo = undo_of(memory, fact)
+        lines = (f"\n  instead of: {line_of(each)}; `{undo}` brings it back" for each in gone)
         print_answer(options, fact.to_dict(), f"approved: {line_of(fact)}{''.join(lines)}")
+        if fact.layer and not gone:
+            next_step(options, f"`{undo}` undoes it.")
         if kinds:
             next_step(
                 options,
@@ -170,7 +182,16 @@ def _change_fact(options: CliOptions, done: str, change: Callable[[Memory, str],
         options.done = f"it was {done}; "
         print_answer(options, fact.to_dict(), f"{done}: {line_of(fact)}")
         print_notes(memory)
+        if fact.layer:
+            next_step(options, f"`{undo_of(memory, fact)}` undoes it.")
     return 0
+
+
+def undo_of(memory: Memory, fact: Fact | None) -> str:
+    """Return the command that undoes what was last done to a fact: in its own memory."""
+    layers = memory.parts.layers
+    layer = layers.named(fact.layer) if layers is not None and fact is not None and fact.layer else None
+    return f"{layer.command if layer is not None else 'looseleaf'} undo"
 
 
 def show_fact(memory: Memory, options: CliOptions) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
@@ -12,6 +13,7 @@ from looseleaf.cli.output import (
     ask,
     choose_fact,
     clipped,
+    name_of,
     named_facts,
     next_step,
     open_memory,
@@ -23,13 +25,17 @@ from looseleaf.cli.output import (
     table,
     when,
 )
+from looseleaf.cli.verbs.facts import split_mark, undo_of
+from looseleaf.memory.layers import HOME
 from looseleaf.place.placer import PATH, under
 from looseleaf.store.machines import log_with
 from looseleaf.text.lines import worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.base.values import Fact
+    from collections.abc import Iterator
+
+    from looseleaf.base.values import Fact, Record
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.forget.forget import Forgotten
     from looseleaf.memory import Memory
@@ -306,10 +312,9 @@ def _probe_result(told: Forgotten) -> str:
     where = f"it is still in {', '.join(hits[:_SHOWN])}{more}."
     if told.names:
         return f"{where} It is a name there, of {'; '.join(told.names)}, and names stay."
-    return (
-        f"{where} If it was written meanwhile, running this again removes it; if not, other programs left "
-        "these files: delete them, or move them out of the memory."
-    )
+    again = "If it was written meanwhile, running this again removes it; if not, other programs left these files: "
+    again = again if told.by != "machine" else "Other programs left these files: "
+    return f"{where} {again}delete them, or move them out of the memory."
 
 
 _QUESTION = "yes, no, later or quit? [y/n/l/q] "
@@ -323,13 +328,20 @@ _HOW = "`looseleaf approve ID` or `looseleaf reject ID` decides; or tick and del
 
 def review(options: CliOptions) -> int:
     with open_memory(options) as memory:
-        waiting = memory.facts(status="pending")
-        reasons = under(memory.pages.read(PATH).text)
+        waiting, contested = memory.facts(status="pending"), memory.review.contested()
+        pages = {
+            layer: f"{layer}:{PATH}" if layer else PATH for layer in {fact.layer or "" for fact in waiting}
+        }
+        reasons = {
+            name: why for page in pages.values() for name, why in under(memory.pages.read(page).text).items()
+        }
         if options.json:
-            print_json([fact.to_dict() | {"why": reasons.get(fact.id or "", "")} for fact in waiting])
+            told = [fact.to_dict() | {"why": reasons.get(fact.id or "", "")} for fact in waiting]
+            print_json(told + [_contested_dict(fact, values) for values in contested for fact in values])
         elif not waiting:
             say("Nothing waits for review.")
-            next_step(options, "`looseleaf facts` lists the facts.")
+            if not contested:
+                next_step(options, "`looseleaf facts` lists the facts.")
         elif sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
             _ask_each(memory, waiting, reasons, options)
         else:
@@ -345,18 +357,45 @@ def review(options: CliOptions) -> int:
             )
             lines = (_fact_lines(number, fact, reasons) for number, fact in enumerate(waiting, 1))
             table(("", "id", "level", "why it waits", "fact"), rows, lines=lines)
-            next_step(
-                options, _HOW.format(PATH) + (_HOME if any(map(memory.review.private_kinds, waiting)) else "")
-            )
+            how = _HOW.format(" and ".join(_file_of(memory, layer) for layer in sorted(pages)))
+            next_step(options, how + (_HOME if any(map(memory.review.private_kinds, waiting)) else ""))
+        if contested and not options.json:
+            say("\n".join(_contested_lines(contested)))
+            next_step(options, _WHICH)
         print_notes(memory)
     return 0
+
+
+def _file_of(memory: Memory, layer: str) -> str:
+    """Return the file of what waits in a layer, for a person to open."""
+    if layer == HOME:
+        return f"~/.looseleaf/{PATH}"
+    layers = memory.parts.layers
+    found = layers.named(layer) if layers is not None else None
+    return os.path.join(found.path, PATH) if found is not None else PATH
+
+
+_WHICH = "`looseleaf approve ID` keeps a contested value, and ends the others; `looseleaf reject ID` takes one away."
+
+
+def _contested_dict(fact: Fact, values: list[Fact]) -> Record:
+    return fact.to_dict() | {"contested": [name_of(each) for each in values if each is not fact]}
+
+
+def _contested_lines(contested: list[list[Fact]]) -> Iterator[str]:
+    yield "Contested: machines noted different values, and no person said which is right."
+    for values in contested:
+        yield f"{clipped(values[0].topic)}: {clipped(values[0].relation)}"
+        for fact in values:
+            value, said_on = split_mark(fact.object)
+            yield f"  {name_of(fact)}  {clipped(value)}  ({', '.join(said_on) or fact.level})"
 
 
 def _fact_lines(number: int, fact: Fact, reasons: dict[str, str]) -> str:
     """Return a fact with the program's words on the line below, so that its own words cannot imitate them."""
     mark = " (tainted)" if fact.level == "tainted" else ""
     why = reasons.get(fact.id or "", "")
-    return f"{number}. {plain(_words_of(fact))}\n   └ {fact.id}{mark}  {plain(why)}"
+    return f"{number}. {plain(_words_of(fact))}\n   └ {name_of(fact)}{mark}  {plain(why)}"
 
 
 def _words_of(fact: Fact) -> str:
@@ -365,6 +404,7 @@ def _words_of(fact: Fact) -> str:
 
 def _ask_each(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: CliOptions) -> None:
     done = {"y": 0, "n": 0, "h": 0}
+    last: Fact | None = None
     for number, fact in enumerate(waiting, 1):
         say(_fact_lines(number, fact, reasons))
         kinds = memory.review.private_kinds(fact)
@@ -377,11 +417,12 @@ def _ask_each(memory: Memory, waiting: list[Fact], reasons: dict[str, str], opti
             try:
                 _decide(memory, answer, fact.id or "")
                 done[answer] += 1
+                last = fact
                 options.done = f"{done['y'] + done['h']} approved, {done['n']} rejected; "
             except Refused as refused:
                 say(f"   {refused}")
     left = len(waiting) - sum(done.values())
-    back = " `looseleaf undo` undoes the last one." if sum(done.values()) else ""
+    back = f" `{undo_of(memory, last)}` undoes the last one." if last is not None else ""
     home = f" ({done['h']} at home)" if done["h"] else ""
     say(f"{done['y'] + done['h']} approved{home}, {done['n']} rejected, {left} left.{back}")
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Receipt, Record
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.memory import Memory
+    from looseleaf.memory.parts import Parts
     from looseleaf.models.costs import Ceiling, Spent
 
 
@@ -294,7 +295,9 @@ def _read_status(memory: Memory) -> dict[str, Any]:
         "gone": last_deleted(memory.parts.pages.history.back()),
         "held": [held.to_dict() for _, held in sorted(absorb.held.items())],
         "lost": [_loss_dict(memory, loss) for loss in absorb.losses()],
-        "waiting": len(memory.parts.known.waiting()),
+        "waiting": len(memory.parts.known.waiting())
+        + sum(count for _, count in memory.parts.farther(_waiting_in)),
+        "contested": len(memory.review.contested()),
         "session": last.to_dict() if last is not None else None,
         "others": [name for name in memory.talk.agents() if name != memory.agent],
     }
@@ -302,6 +305,11 @@ def _read_status(memory: Memory) -> dict[str, Any]:
     if layers is not None and layers.found:
         found["layers"] = [{"name": layer.name, "path": layer.path} for layer in layers.found]
     return found | {"next": _next_step(found)}
+
+
+def _waiting_in(parts: Parts) -> int:
+    parts.notebook.catch_up()
+    return len(parts.known.waiting())
 
 
 def _loss_dict(memory: Memory, loss: Record) -> dict[str, Any]:
@@ -323,6 +331,8 @@ def _next_step(found: dict[str, Any]) -> str:
         return "put the log back from an export or a backup, or accept the loss with `looseleaf repair`."
     if found["waiting"]:
         return "`looseleaf review` goes through the facts that wait for your yes."
+    if found["contested"]:
+        return "`looseleaf review` shows the contested values, and you say which is right."
     if found["unexplained"]:
         return (
             "`looseleaf vouch` shows the lines without a known author, and you can say that they are yours."
@@ -356,7 +366,9 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     if "layers" in found:
         yield f"  over     {plain(', '.join(layer['name'] + ': ' + layer['path'] for layer in found['layers']))}"
     waiting = f"{found['waiting']:,}" if found["waiting"] else "nothing"
-    yield f"  review   {waiting} waiting for your yes"
+    count = found["contested"]
+    contested = f", {count:,} contested value{'s' * (count != 1)}" if count else ""
+    yield f"  review   {waiting} waiting for your yes{contested}"
     if found["unexplained"]:
         they_count = "it counts" if found["unexplained"] == 1 else "they count"
         yield f"  vouch    {found['unexplained']:,} without a known author; {they_count} as inferred"

@@ -367,6 +367,11 @@ def _print_facts(merged: Merged | Synced, said: str = "") -> None:
         say(f"{said}forgotten: {_plural(merged.forgotten, 'fact')}, as on the other machine")
 
 
+def _print_pages(merged: Merged | Synced, said: str) -> None:
+    if merged.pages:
+        say(f"{said}changed: {_plural(len(merged.pages), 'page')}: {_named(merged.pages)}")
+
+
 def _print_merge(merged: Merged) -> None:
     said = "would be " if merged.is_dry else ""
     _print_facts(merged, said)
@@ -376,8 +381,7 @@ def _print_merge(merged: Merged) -> None:
     if merged.edited:
         taken = "would be taken in" if said else "was taken in"
         say(f"changed by hand there: {_named(merged.edited)}; that {taken}")
-    if merged.pages:
-        say(f"{said}changed: {_plural(len(merged.pages), 'page')}: {_named(merged.pages)}")
+    _print_pages(merged, said)
     if merged.held:
         wait, stay = ("waits", "stays") if len(merged.held) == 1 else ("wait", "stay")
         say(f"{_plural(len(merged.held), 'file')} there {wait} for a person, and {stay} there:")
@@ -420,7 +424,11 @@ def sync(options: CliOptions) -> int:
     with open_memory(options) as memory:
         with progress("looking" if options.dry_run else "syncing"):
             done = memory.sync(
-                options.path, branch=options.branch, new_branch=options.new_branch, dry_run=options.dry_run
+                options.path,
+                branch=options.branch,
+                new_branch=options.new_branch,
+                join=options.join,
+                dry_run=options.dry_run,
             )
         options.done = "" if options.dry_run else "it was synced; "
         if options.json:
@@ -440,6 +448,7 @@ def _print_sync(done: Synced) -> None:
         say(f"talk: {_plural(done.turns, 'turn')} {'would come' if said else 'came'}")
     if done.edited:
         say(f"changed by hand there: {_named(done.edited)}; that {said or 'was '}taken in")
+    _print_pages(done, said)
     if done.files:
         pages = sum(map(is_page, done.files))
         went = [_plural(pages, "page")] if pages else []

@@ -53,7 +53,9 @@ def distill(options: CliOptions) -> int:
 
 
 def _next_step(placed: Sequence[Placed]) -> str:
-    if any(outcome.act == "review" for each in placed for outcome in each.outcomes):
+    if any(
+        outcome.act == "review" for each in placed for at in (each, *each.home) for outcome in at.outcomes
+    ):
         return "`looseleaf review` goes through the facts that wait for your yes."
     if not placed:
         return '`looseleaf record user "…"` records a message; `looseleaf facts` lists the facts.'
@@ -91,6 +93,8 @@ def _placed_text(placed: Sequence[Placed]) -> str:
     lines = (*map(outcome_line, outcomes), *elsewhere)
     if home and not told:
         told = f"all of {'its' if len(placed) == 1 else 'their'} facts went home"
+    elif home:
+        told += f", {len(home)} at home"
     return "\n".join((*lines, f"{entries}: {told or 'no facts'}.{hint}"))
 
 
