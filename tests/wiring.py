@@ -58,6 +58,9 @@ class _Alone:
     def brought(self, path: str, version: str, stat: Stat) -> bool:
         return False
 
+    def tell_put_back(self, path: str, version: str) -> None:
+        pass
+
     def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
         return head
 

@@ -697,6 +697,34 @@ def test_long_texts_entries_and_odd_names_come_too(machines: Machines) -> None:
         assert errors(memory) == []
 
 
+def test_copies_that_one_machine_used_become_equal(machines: Machines) -> None:
+    copies = [machines.folder / name for name in ("one", "two", "three")]
+    for copy in copies:
+        shutil.copytree(machines[FIRST], copy)
+        with machines.open(FIRST, copy) as memory:
+            memory.state.add_task(f"Task of {copy.name}")
+    for copy in copies:
+        shutil.copytree(copy, machines.folder / f"{copy.name} as it was")
+    for copy in copies:
+        with machines.open(FIRST, copy) as memory:
+            for other in copies:
+                if other != copy:
+                    memory.merge(machines.folder / f"{other.name} as it was")
+    for _ in range(2):
+        states = [(copy / "state.json").read_bytes() for copy in copies]
+        assert states == [states[0]] * 3
+        assert [task["id"] for task in json.loads(states[0])["tasks_open"]] == [
+            "T-1",
+            "T-1-desk",
+            "T-1-desk-2",
+        ]
+        for copy in copies:
+            with machines.open(FIRST, copy) as memory:
+                for other in copies:
+                    if other != copy:
+                        memory.merge(other)
+
+
 def test_the_key_of_the_other_copy_is_taken_if_there_is_none(machines: Machines) -> None:
     with machines.open(LAP) as memory:
         memory.record(user="My key is sk-ant-api03-" + "a1B2" * 24)

@@ -125,6 +125,43 @@ def test_an_old_file_with_a_newer_time_that_comes_before_its_journal_takes_nothi
     assert "second fence" in (machines[FIRST] / GARDEN).read_text()
 
 
+def test_what_is_put_back_though_no_log_explains_it_is_told(machines: Machines) -> None:
+    """It may be that a person took that version back, and copied the folder before it was looked at."""
+    two_with_a_page(machines)
+    with machines.open(FIRST) as memory:
+        memory.remember("The second fence is red.", topic="garden")
+        middle = (machines[FIRST] / GARDEN).read_bytes()
+        memory.remember("The third fence is blue.", topic="garden")
+    time.sleep(0.1)
+    (machines[FIRST] / GARDEN).write_bytes(middle)
+    at = time.time() - 0.06
+    os.utime(machines[FIRST] / GARDEN, (at, at))
+    with machines.open(FIRST) as memory:
+        assert "The third fence is blue." in {fact.object for fact in memory.facts()}
+        assert any("save it once more" in note for note in memory.notes)
+        (machines[FIRST] / GARDEN).write_bytes(middle)
+        assert "The third fence is blue." not in {fact.object for fact in memory.facts()}
+
+
+@pytest.mark.parametrize("line", ["first", "second", "third"])
+def test_a_line_that_a_person_took_out_before_news_came_stays_out(machines: Machines, line: str) -> None:
+    with machines.open(FIRST) as memory:
+        for each in ("first", "second", "third"):
+            memory.remember(f"The {each} fence stands.", topic="garden")
+    machines.carry_all()
+    with machines.open(LAP) as memory:
+        memory.remember("The fourth fence stands.", topic="garden")
+    time.sleep(0.1)
+    page = machines[FIRST] / GARDEN
+    page.write_text("".join(each for each in page.read_text().splitlines(True) if line not in each))
+    machines.carry(LAP, FIRST)
+    for name in (FIRST, LAP, FIRST):
+        found = levels(machines, name)
+        assert f"The {line} fence stands." not in found
+        machines.carry_all()
+    assert len([each for each in found if "fence stands" in each]) == 3
+
+
 def test_a_person_who_saves_an_old_version_takes_back_what_came_after(machines: Machines) -> None:
     two_with_a_page(machines)
     with machines.open(FIRST) as memory:

@@ -28,6 +28,7 @@ from looseleaf.forget.plan import ForgetPlan
 from looseleaf.forget.probe import Needles, Probe, probe
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import JOURNAL, TOMBSTONES, records
+from looseleaf.store.machines import is_branch_of
 from looseleaf.store.root import FORGETTER, unwritten
 
 TYPE_CHECKING = False
@@ -106,6 +107,9 @@ class Forgotten:
         return told | {"probe": self.probe.to_dict() if self.probe is not None else None}
 
 
+_Made = tuple[Forgotten, "ForgetPlan | None"]
+
+
 def forget(
     parts: Needs, given: dict[str, str | None], agent: str | None = None, *, dry_run: bool = False
 ) -> Forgotten:
@@ -115,12 +119,18 @@ def forget(
             f"Nothing was forgotten: a {by} goes from everywhere, whichever agent said it. Leave the agent out, or "
             "name a session or an origin of that agent."
         )
-    return _try_again(parts, lambda: _forget(parts, by, what, agent, dry_run=dry_run))
+    if not dry_run:
+        parts.hear()
+    done, plan = _try_again(parts, lambda: _forget(parts, by, what, agent, dry_run=dry_run))
+    if plan is not None:
+        parts.hear()  # in the logs that a merge made of this machine's own
+    return _prove(parts, done, plan)
 
 
 def heed_others(parts: Needs, buried: Buried) -> Forgotten:
     """Forget what other machines forgot."""
-    return _try_again(parts, lambda: _forget(parts, "heard", "", None, dry_run=False, buried=buried))
+    made = _try_again(parts, lambda: _forget(parts, "heard", "", None, dry_run=False, buried=buried))
+    return _prove(parts, *made, buried)
 
 
 def look_for(parts: Needs, buried: Buried) -> Forgotten:
@@ -132,7 +142,7 @@ def look_for(parts: Needs, buried: Buried) -> Forgotten:
     return Forgotten("heard", "", counts, first, (), "", None)
 
 
-def _try_again(parts: Needs, forget: Callable[[], Forgotten]) -> Forgotten:
+def _try_again(parts: Needs, forget: Callable[[], _Made]) -> _Made:
     """Forget, again if others change the memory meanwhile."""
     with _turn(parts):
         for _ in range(_TRIES):
@@ -180,9 +190,9 @@ def _turn(parts: Needs) -> Iterator[None]:
 
 def _forget(
     parts: Needs, by: str, what: str, agent: str | None, *, dry_run: bool, buried: Buried | None = None
-) -> Forgotten:
-    """Forget. Raise LogMoved, with nothing changed, if the memory changed while this was prepared. `buried`: what other
-    machines forgot."""
+) -> _Made:
+    """Forget; return what went, and the plan if it was carried out, and is still to be proven. Raise LogMoved, with
+    nothing changed, if the memory changed while this was prepared. `buried`: what other machines forgot."""
     with _locked(parts):
         parts.context.store.recover()
         parts.pages.absorb()
@@ -202,16 +212,16 @@ def _forget(
                 plan = ForgetPlan(parts, cut, logs, switch, read_elsewhere(parts.files, buried.gone))
                 _drop_aside(parts, plan, buried)
                 if not plan.changes_anything and switch is not None:
-                    return _note_heard(parts, switch.name, buried)
+                    return _note_heard(parts, switch.name, buried), None
             else:
                 cut = cut_for(logs, parts.known, by, what, agent)
                 plan = ForgetPlan(parts, cut, logs, switch)
         except Refused:
             if not was_asked:
                 raise
-            read = probe(parts.context.path, Needles(()), parts.files.owner)
+            read = probe(parts.context.path, Needles(()))
             unheard = tuple(name for name in parts.files.machines() if parts.stones.unheard(name))
-            return Forgotten(by, what, {}, {}, (), "", read, unheard=unheard)
+            return Forgotten(by, what, {}, {}, (), "", read, unheard=unheard), None
         counts, first = plan.count(_SHOWN)
         taken = (*find_taken(parts, plan.cut),)
         if taken:
@@ -221,24 +231,21 @@ def _forget(
             counts, first = {**counts, "elsewhere": len(plan.lost_elsewhere)}, {**first, "elsewhere": told}
         if buried is None and not any(counts.values()):
             # Unsaid words may still stand somewhere: in a reason, a damaged line, a file set aside.
-            found = probe(parts.context.path, plan.needles, parts.files.owner)
+            found = _read_all(parts, plan.needles)
             if not found.hits or plan.names:
                 if was_asked:
-                    return Forgotten(by, what, {}, {}, (), "", found, plan.names)
+                    return Forgotten(by, what, {}, {}, (), "", found, plan.names), None
                 raise NotFound(_explain_nothing(by, what, plan.names))
             counts, first = {**counts, "others": len(found.hits)}, {"others": found.hits[:_SHOWN]}
         if switch is None:
-            return Forgotten(by, what, counts, first, plan.mentions, "", None, plan.names)
+            return Forgotten(by, what, counts, first, plan.mentions, "", None, plan.names), None
         _apply_plan(parts, plan, logs, switch, by, what, counts, buried)
     except OSError as error:
         raise unwritten("The memory without the forgotten text", error) from error
     finally:
         if switch is not None:
             switch.drop()
-    parts.build()
-    _drop_aside(parts, plan, buried)
-    found = probe(parts.context.path, plan.needles, parts.files.owner)
-    return Forgotten(by, what, counts, first, plan.mentions, switch.name, found, plan.names)
+    return Forgotten(by, what, counts, first, plan.mentions, switch.name, None, plan.names), plan
 
 
 def _apply_plan(
@@ -293,6 +300,28 @@ def _apply_plan(
         for path, data in views.items():
             parts.context.store.view(path, data)
         parts.pages.absorb.keep_copies(held)
+
+
+def _prove(parts: Needs, done: Forgotten, plan: ForgetPlan | None, heard: Buried | None = None) -> Forgotten:
+    """Build the views, and prove that it is gone. Others may forget meanwhile, and this machine may hear of that."""
+    if plan is None:
+        return done
+    parts.build()
+    _drop_aside(parts, plan, heard)
+    return done.but(probe=_read_all(parts, plan.needles))
+
+
+def _read_all(parts: Needs, needles: Needles) -> Probe:
+    """Read every byte. The logs that a merge made of this machine's own are its own."""
+    others = parts.files.machines()
+
+    def owner(path: str) -> str | None:
+        name = parts.files.owner(path)
+        if name and path.startswith("log/"):
+            return "" if is_branch_of(name, parts.files.machine) else name if name in others else None
+        return name
+
+    return probe(parts.context.path, needles, owner)
 
 
 def _drop_aside(parts: Needs, plan: ForgetPlan, heard: Buried | None) -> None:

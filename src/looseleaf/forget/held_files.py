@@ -9,22 +9,28 @@ from __future__ import annotations
 import re
 
 from looseleaf.base.errors import Refused
+from looseleaf.base.paths import STATE
+from looseleaf.forget.dependents import parse_json
+from looseleaf.forget.rebase_edits import cut_state
 from looseleaf.log.entries import FOLDER as ENTRIES
-from looseleaf.pages.held import find_markers, is_blank, why_held
+from looseleaf.pages.grammar import parse
+from looseleaf.pages.held import UTF_16, Held, copies_among, decode_text, find_markers, is_blank, why_held
 from looseleaf.pages.settle import find_log_copies
 from looseleaf.store.documents import Removal
 from looseleaf.store.machines import OTHERS
 from looseleaf.store.records import BODIES
 from looseleaf.store.root import ASIDE, STAGED
+from looseleaf.text.diff import split_lines
+from looseleaf.text.spellings import each_text, fold_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
+    from looseleaf.facts.stones import Buried
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.plan import ForgetPlan, Needs
     from looseleaf.forget.probe import Needles
-    from looseleaf.pages.held import Held
     from looseleaf.store.documents import Switch
     from looseleaf.store.protocol import Store
 
@@ -37,11 +43,66 @@ def find_taken(parts: Needs, cut: Cut) -> Iterator[str]:
     return (path for path, each in held if cut.takes_page(each.of or path) and parts.context.store.stat(path))
 
 
+def find_state_copies(store: Store) -> Iterator[Held]:
+    """Yield the conflict copies of the state."""
+    for name, original in copies_among([stat.path for stat in store.list()]):
+        if original == STATE:
+            yield Held(name, "copy", of=original)
+
+
+def cut_late(parts: Needs, copies: Iterable[Held]) -> list[str]:
+    """Take out of copies of pages, or of the state, what was forgotten before they came; return those of which nothing
+    was left. What the page says was said again."""
+    store, gone = parts.context.store, list[str]()
+    buried = parts.stones.heard()
+    for held in copies if buried else ():
+        try:
+            document = store.get(held.path)
+            head = parts.pages.absorb.head_bytes(held.of or "") or b""
+            left = _cut_late(held.of or "", document.data, head, buried) if document is not None else b""
+            if document is None or left == document.data:
+                continue
+            if is_blank(left):
+                store.delete(held.path, base=document.sha256)
+                if held.path in parts.pages.absorb.heads.copies:
+                    parts.pages.absorb.note_copy(held.path, None)
+                gone.append(held.path)
+            else:
+                store.put(held.path, left, base=document.sha256)
+        except Refused as refused:
+            parts.context.note(f"{held.path} may say what was forgotten. {refused}")
+        else:
+            parts.context.note(f"What was forgotten came back in {held.path}, and was taken out of it.")
+    return gone
+
+
+def _cut_late(path: str, data: bytes, head: bytes, buried: Buried) -> bytes:
+    if path == STATE:
+        said = {*each_text(parse_json(head.decode("utf-8", "replace")))}
+        return cut_state(
+            data,
+            lambda value: any(buried.has_sentence(each) for each in each_text(value) if each not in said),
+        )
+    text = decode_text(data)
+    lines = split_lines(data.decode("utf-8", "surrogateescape") if text is None else text)
+    known = {line.strip() for line in head.decode("utf-8", "replace").splitlines()} | {""}
+    new = {line for line in lines if line.strip() not in known}
+    gone = {line for line in new if buried.has_line(path, line.strip().encode("utf-8", "replace").decode())}
+    # The program's summary says the values of the lines.
+    values = [fold_text(fact.object) for fact in parse(path, "\n".join(gone)).facts]
+    told = (line for line in new if line.startswith("> Summary:"))
+    gone |= {line for line in told if any(each in fold_text(line) for each in values)}
+    if not gone:
+        return data
+    left = "".join(line for line in lines if line not in gone)
+    return left.encode("utf-16" if data[:2] in UTF_16 and text is not None else "utf-8", "surrogateescape")
+
+
 def cut_held(parts: Needs, plan: ForgetPlan, switch: Switch) -> None:
     """Stage what held pages, and copies of pages and logs, become without what goes, with the other files that
     change."""
     changed = switch.paths
-    for held in parts.pages.absorb.held.values():
+    for held in (*parts.pages.absorb.held.values(), *find_state_copies(parts.context.store)):
         _cut_held_page(parts, plan, switch, held, is_changed=held.path in changed)
     copies = dict(find_log_copies(parts.context.store))
     _refuse_foreign(parts, plan, {*copies, *changed})
@@ -123,6 +184,8 @@ def _cut_held_page(parts: Needs, plan: ForgetPlan, switch: Switch, held: Held, *
         )
     bare = _bare_markers(document.data, plan.needles) if held.why == "conflict" else document.data
     left = plan.cut.cut_version(held.of or path, bare)
+    if left is not None and held.of == STATE:
+        left = cut_state(left, lambda value: bool(plan.needles.find("\n".join(each_text(value)))))
     left = None if left is None else _drop_lines(path, left, plan.needles)
     is_cut = left != document.data
     if left is None or (held.of is not None and is_cut and is_blank(left)):

@@ -78,6 +78,9 @@ if TYPE_CHECKING:
         def build(self) -> object:
             """Bring the views up to date."""
 
+        def hear(self) -> None:
+            """Forget what other machines forgot; also in the logs that a merge made of this machine's own."""
+
         def close_views(self) -> None:
             """Close the open views until they are needed again."""
 

@@ -85,8 +85,8 @@ def telling_sentences(texts: Iterable[str]) -> Iterator[str]:
 @frozen
 class Probe:
     """How much was read, and the files with hits. `theirs` are files that the program may not change: settings, tests,
-    files that people put there. `machines` are those in whose logs it is still, until they hear of it; `elsewhere` are
-    the files of these logs, in this folder."""
+    files that people put there, folders among the logs that no machine has. `machines` are those in whose logs it is
+    still, until they hear of it; `elsewhere` are the files of these logs, in this folder."""
 
     files: int
     bytes: int
@@ -106,9 +106,9 @@ _BESIDE = re.compile(r"log/(?:on/[^/]+/)?(?:aside|staged)/")
 """What a machine puts beside its log: a copy of it is no log, and waits for nothing."""
 
 
-def probe(folder: str, needles: Needles, owner: Callable[[str], str] = lambda path: "") -> Probe:
-    """`owner` returns the other machine whose log or view a file is. Views of others that hold what went are removed:
-    they are made again."""
+def probe(folder: str, needles: Needles, owner: Callable[[str], str | None] = lambda path: "") -> Probe:
+    """`owner` returns the other machine whose log or view a file is; None: it looks like one, and no machine has that
+    name. Views of others that hold what went are removed: they are made again."""
     files = total = 0
     machines: set[str] = set()
     hits: list[str] = []
@@ -128,21 +128,23 @@ def probe(folder: str, needles: Needles, owner: Callable[[str], str] = lambda pa
         files += is_file
         if not found:
             continue
-        other = owner(path) if not _BESIDE.match(path) else ""
-        if other:
-            if path.startswith("views/"):
-                with suppress(FileNotFoundError):
-                    os.unlink(os.path.join(folder, path))
-            else:
-                machines.add(other)
-                elsewhere.append(path)
+        other = owner(path)
+        if other != "" and path.startswith("views/"):
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, path))
+        elif other is None:
+            theirs.append("/".join(path.split("/")[:3]))
+        elif other and not _BESIDE.match(path):
+            machines.add(other)
+            elsewhere.append(path)
         elif path.startswith("views/") and all(map(str.isalnum, found)):
             weak.append(path)
         else:
             (hits if _is_ours(path) else theirs).append(path)
     # Views were rebuilt from the rest: a single word in them alone is the program's own.
     found_here = tuple([*hits, *weak] if hits else ())
-    return Probe(files, total, found_here, tuple(theirs), tuple(sorted(machines)), tuple(elsewhere))
+    yours = tuple(dict.fromkeys(theirs))
+    return Probe(files, total, found_here, yours, tuple(sorted(machines)), tuple(elsewhere))
 
 
 def _read_blocks(path: str, overlap: int) -> Iterator[tuple[bytes, int]]:

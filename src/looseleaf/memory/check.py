@@ -35,7 +35,8 @@ from looseleaf.pages.settle import find_agent_copies, find_held, find_log_copies
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL, TOMBSTONES, records
-from looseleaf.store.check_repair import ENTRY_FILES, MISSING_FILE
+from looseleaf.store.check_repair import ELSEWHERE, ENTRY_FILES, MISSING_FILE
+from looseleaf.store.foreign import LEFT_OUT, is_newer
 from looseleaf.store.losses import ACCEPTED, AS_IT_IS, TO_DO, acceptance, lost_place, problem_of
 from looseleaf.store.machines import as_own, log_of, log_with
 from looseleaf.store.machines import stream_of as stream_on
@@ -77,6 +78,8 @@ def _check(parts: Parts) -> Iterator[Problem]:
             yield Problem(_JOURNAL_FILE, None, f"a record has the format {schema!r}, which is not known here")
             return  # the journal cannot be understood, so nothing can be compared with it
     yield from _check_chains(store)
+    for machine in store.machines():
+        yield from _check_chains_of(store, machine)
     yield from _check_marks(store)
     yield from check_forgets(parts)
     for reference in _missing_entries(store, accepted):
@@ -140,6 +143,32 @@ def _check_chains(store: Store) -> Iterator[Problem]:
                 is_new = lost == explained.get(edit.path, 0)
                 explained[edit.path] = lost
                 yield Problem(_JOURNAL_FILE, None, message, "error" if is_new else "note")
+
+
+def _check_chains_of(store: Store, machine: str) -> Iterator[Problem]:
+    """Check the same of another machine's journal, by the hashes: what is wrong there is mended there. One problem is
+    named: after the first, the journal says little."""
+    records = [line.record for line in store.read(stream_on(machine, JOURNAL))]
+    if any(map(is_newer, records)):
+        return  # it is not read
+    void = {str(record.get("edit")) for record in records if record.get("kind") == "void"}
+    heads: dict[str, str | None] = {}
+    gaps = 0
+    explained: dict[str, int] = {}
+    message = TWO_HEADS if len(find_heads(records)) > 1 else ""
+    for record in () if message else records:
+        gaps += record.get("kind") in ("lost", LEFT_OUT)
+        edit = edit_of(record)
+        if edit is not None and edit.id not in void:
+            if edit.base != heads.get(edit.path):
+                if explained.get(edit.path, 0) == gaps:
+                    message = f"the edit {edit.id} of {edit.path} does not follow from the one before it"
+                    break
+                explained[edit.path] = gaps
+            heads[edit.path] = edit.new
+    if message:
+        path = stream_files(stream_on(machine, JOURNAL))[0]
+        yield Problem(path, None, f"{message}; this is the log of {machine}: {ELSEWHERE}")
 
 
 def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | None]) -> str | None:

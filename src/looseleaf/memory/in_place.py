@@ -6,13 +6,31 @@ from contextlib import closing
 
 from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.forget.forget import Forgotten, heed_others, look_for
-from looseleaf.memory.parts import Parts
+from looseleaf.forget.probe import Probe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from looseleaf.forget.plan import Needs
+
+    class Machine(Needs, Protocol):
+        """A memory as one machine has it open."""
+
+        def as_machine(self, machine: str, *, reads_only: bool) -> Machine:
+            """Open the memory as another machine."""
+
+        def deaf_branches(self) -> list[str]:
+            """Return the logs that a merge made of this machine's own, where something is still to be forgotten."""
+
+        def close(self) -> None: ...
+
 
 _ROUNDS = 4
 """What one machine finds in its log, the others have to look for in theirs; mostly once is enough."""
 
 
-def forget_in_place_of(parts: Parts, name: str, *, dry_run: bool = False) -> Forgotten:
+def forget_in_place_of(parts: Machine, name: str, *, dry_run: bool = False) -> Forgotten:
     """Forget in the log of another machine what this one and others forgot. Return what went from that log."""
     machines = parts.files.machines()
     if name == parts.files.machine:
@@ -25,7 +43,7 @@ def forget_in_place_of(parts: Parts, name: str, *, dry_run: bool = False) -> For
     if not dry_run:
         parts.pages.absorb()  # what people changed here is this machine's to journal
     for _ in range(_ROUNDS):
-        with closing(_open_as(parts, name, reads_only=dry_run)) as other:
+        with closing(parts.as_machine(name, reads_only=dry_run)) as other:
             buried = other.stones.unheard()
             if not buried:
                 break
@@ -33,18 +51,28 @@ def forget_in_place_of(parts: Parts, name: str, *, dry_run: bool = False) -> For
                 return look_for(other, buried).but(by="machine", what=name)
             step = heed_others(other, buried)
         counts = {kind: counts.get(kind, 0) + step.counts.get(kind, 0) for kind in {*counts, *step.counts}}
-        done = done.but(counts=counts, id=step.id, probe=step.probe or done.probe)
+        found = _found_there(parts, step.probe) if step.probe is not None else done.probe
+        done = done.but(counts=counts, id=step.id, probe=found)
         parts.pages.absorb()
     return done
 
 
-def _open_as(parts: Parts, machine: str, *, reads_only: bool) -> Parts:
-    context = parts.context
-    return Parts(
-        context.path,
-        agent=context.agent,
-        policy=context.policy,
-        must_exist=True,
-        reads_only=reads_only,
-        machine=machine,
-    )
+def hear(parts: Machine) -> None:
+    """Forget here what other machines forgot, and also in the logs that a merge made of this machine's own: nobody
+    else does that. What is found there is looked for here, too."""
+    for _ in range(_ROUNDS):
+        buried = parts.stones.unheard()
+        if buried:
+            heed_others(parts, buried)
+        branches = parts.deaf_branches()
+        if not branches:
+            return
+        for name in branches:
+            forget_in_place_of(parts, name)
+
+
+def _found_there(parts: Machine, probe: Probe) -> Probe:
+    """Return what was found, but not in this machine's own log: it has forgotten, so that was said since."""
+    machines = tuple(name for name in probe.machines if name != parts.files.machine)
+    elsewhere = tuple(path for path in probe.elsewhere if parts.files.owner(path))
+    return Probe(probe.files, probe.bytes, probe.hits, probe.theirs, machines, elsewhere)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 
 _LINKS = (errno.ELOOP, errno.EXDEV, errno.EMLINK)
+_ODD = (*_LINKS, errno.ENOTDIR)
 _SHOWN = 5
 """Private lines that a note names."""
 
@@ -103,19 +104,27 @@ def merge(parts: Parts, where: str, *, dry_run: bool = False, has_pages: bool = 
             with open_trial(parts, has_talk=has_talk) as trial:
                 return _Merge(parts, trial, copy, has_talk=has_talk).merge()
     except OSError as error:
-        if error.errno not in _LINKS:
+        if error.errno not in _ODD:
             raise
-        raise _link_met(where) from error
+        raise _odd_met(where, error) from error
 
 
-def _link_met(where: str) -> Refused:
-    """Return what to say of a link in another copy, which nothing is read through."""
+def _odd_met(where: str, error: OSError) -> Refused:
+    """Return what to say of a link in another copy, which nothing is read through, or of a file for a folder."""
     path = os.path.abspath(os.path.expanduser(where))
-    found = (
+    found = [
         os.path.join(folder, name)
         for folder, *kinds in os.walk(os.path.join(path, "log"))
         for name in sorted(name for names in kinds for name in names)
-    )
+    ]
+    if error.errno == errno.ENOTDIR:
+        named = (each for each in found if os.path.basename(each) == error.filename)
+        odd = next((os.path.relpath(each, path) for each in named if not os.path.isdir(each)), None)
+        if odd is None:
+            return unwritten("What the other copy has", error)
+        return Refused(
+            f"Nothing was merged: {odd} in {where} is not a folder. Put the real folder in its place."
+        )
     link = next((os.path.relpath(each, path) for each in found if os.path.islink(each)), "a file")
     return Refused(
         f"Nothing was merged: {link} in {where} is, or lies behind, a symbolic link, and nothing is read through one. "
@@ -156,7 +165,7 @@ class _Merge:
                 if more is not None:
                     logs.bring([more], self._target.files.root)
         except OSError as error:
-            if error.errno in _LINKS:
+            if error.errno in _ODD:
                 raise
             raise unwritten("What the other copy has", error) from error
         self._target.others()
@@ -253,7 +262,7 @@ class _Merge:
                     break
             _, machine, folder, changes = min(found, key=lambda each: each[0])
             name, known = self._find_branch(logs, machine, folder)
-            new = changes.find(known)
+            new = changes.find(known, [each[3] for each in found if each[3] is not changes])
         finally:
             for store in stores:
                 store.close()

@@ -13,6 +13,7 @@ from looseleaf.place.parts import PlaceParts
 from looseleaf.store import IMPORTS, JOURNAL, TOMBSTONES
 from looseleaf.store.context import Context
 from looseleaf.store.files import FileStore
+from looseleaf.store.machines import is_branch_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -345,8 +346,12 @@ class Parts(PlaceParts):
     def take_in(self) -> None:
         """Take in what other machines wrote. Most memories have one machine."""
         if self.files.machines():
-            self._heed_others()
+            self.hear()
             self.others()
+            if self.stones.heard():
+                from looseleaf.forget.held_files import cut_late, find_state_copies
+
+                cut_late(self, find_state_copies(self.files))
 
     def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
         return self.others.undone(path, edit, head)
@@ -360,20 +365,37 @@ class Parts(PlaceParts):
 
         return Stones(self.files)
 
-    def _heed_others(self) -> None:
+    def hear(self) -> None:
         """Forget here what other machines forgot. Within another act, later."""
-        buried = None if self._heeds or self.files.is_locked() else self.stones.unheard()
-        if not buried:
+        if self._heeds or self.files.is_locked():
             return
-        from looseleaf.forget.forget import heed_others
+        if not self.stones.unheard() and not self.deaf_branches():
+            return
+        from looseleaf.memory.in_place import hear
 
         self._heeds = True
         try:
-            heed_others(self, buried)
+            hear(self)
         except Refused as refused:
             self.note(f"Another machine forgot something that is still here. {refused}")
         finally:
             self._heeds = False
+
+    def as_machine(self, machine: str, *, reads_only: bool) -> Parts:
+        """Open the memory as another machine."""
+        return Parts(
+            self.context.path,
+            agent=self.context.agent,
+            policy=self.context.policy,
+            must_exist=True,
+            reads_only=reads_only,
+            machine=machine,
+        )
+
+    def deaf_branches(self) -> list[str]:
+        """Return the logs that a merge made of this machine's own, and in which something is still to be forgotten."""
+        branches = (name for name in self.files.machines() if is_branch_of(name, self.files.machine))
+        return [name for name in branches if self.stones.unheard(name)]
 
     def without_forgotten(self, path: str, head: bytes | None, data: bytes) -> bytes:
         is_old = bool(self.stones.heard()) and (bool(self.files.machines()) or self._is_tracked)
@@ -382,8 +404,16 @@ class Parts(PlaceParts):
     def brought(self, path: str, version: str, stat: Stat) -> bool:
         return bool(self.files.machines()) and self.others.brought(path, version, stat)
 
+    def tell_put_back(self, path: str, version: str) -> None:
+        self.others.tell_put_back(path, version)
+
     def drop_known(self, copies: Sequence[Held]) -> list[str]:
-        return self.others.drop_known(copies) if self.files.machines() else []
+        dropped = self.others.drop_known(copies) if self.files.machines() else []
+        if not self.stones.heard():
+            return dropped
+        from looseleaf.forget.held_files import cut_late
+
+        return dropped + cut_late(self, [held for held in copies if held.path not in dropped])
 
     def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
         """Put lines, as (relation, object), that a model may not write on a page into review; return that edit and a

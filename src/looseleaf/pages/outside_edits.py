@@ -64,6 +64,9 @@ if TYPE_CHECKING:
         def brought(self, path: str, version: str, stat: Stat) -> bool:
             """True if a copier brought this file, which says nothing that their logs do not say."""
 
+        def tell_put_back(self, path: str, version: str) -> None:
+            """Say that a page is as before again, if nothing explains the file."""
+
         def drop_known(self, copies: Sequence[Held]) -> list[str]:
             """Remove the copies whose bytes a log has, of this machine or another; return their paths."""
 
@@ -860,6 +863,7 @@ class OutsideEdits:
             head = self.head_bytes(path)
             if head is not None:
                 self.put_back(path, head, document.sha256)
+                self._others.tell_put_back(path, document.sha256)
                 return True
         if self.hold(path, document):
             return True

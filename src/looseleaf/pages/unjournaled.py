@@ -46,6 +46,9 @@ class _Alone:
     def brought(self, path: str, version: str, stat: Stat) -> bool:
         return False
 
+    def tell_put_back(self, path: str, version: str) -> None:
+        pass
+
     def drop_known(self, copies: Sequence[Held]) -> list[str]:
         return []
 
@@ -88,6 +91,11 @@ class UnjournaledChanges:
         heads = ((self._absorb.head_bytes(path), document.data) for path, document in there.items())
         return sum(1 + distance(_text(head), _text(data)) for head, data in heads)
 
+    def why_held(self, document: Document) -> Held | None:
+        """Return why a file cannot be what a person made of the page that this machine has; None: it can."""
+        absorb, path = self._absorb, document.path
+        return absorb.held[path] if path in self.pages and absorb.hold(path, document) else None
+
     def _read(self, path: str) -> Document | None:
         try:
             return self._store.get(path, self._policy.page_bytes)
@@ -95,8 +103,11 @@ class UnjournaledChanges:
             self._absorb.unread[path] = Held(path, "unread")
             return None
 
-    def find(self, known: Mapping[str, bytes | None]) -> Unjournaled:
-        """Return the edits. `known`: pages as they were when they were last found in this copy."""
+    def find(
+        self, known: Mapping[str, bytes | None], others: Sequence[UnjournaledChanges] = ()
+    ) -> Unjournaled:
+        """Return the edits. `known`: pages as they were when they were last found in this copy. `others`: the same for
+        the other machines that have a log in it: what no person can have made of a page of theirs is held, too."""
         edits: list[Edit] = []
         absorb = self._absorb
         for path, document in self.pages.items():
@@ -106,6 +117,11 @@ class UnjournaledChanges:
             new = document.data if document is not None else None
             old = known[path] if path in known else absorb.head_bytes(path)
             if new == old or absorb.hold(path, document):
+                continue
+            if document is not None and (
+                held := next(filter(None, (each.why_held(document) for each in others)), None)
+            ):
+                absorb.held[path] = held
                 continue
             is_trusted = self._policy.trust_external_edits
             author = absorb.heads.author(path)[0] if is_trusted else UNKNOWN

@@ -550,6 +550,18 @@ class OtherMachines:
                         return True
         return False
 
+    def tell_put_back(self, path: str, version: str) -> None:
+        """Say that a page is as before again, if no other machine is known to have left that version since."""
+        head = self._parts.pages.absorb.heads.get(path).edit or ""
+        since = time_of(head) if is_id(head) else 0.0
+        others = (line.record for stream in journals(self._store)[1:] for line in self._store.read(stream))
+        left = (each for each in others if each.get("path") == path and each.get("new") == version)
+        if not any(float(each.get("ts") or 0.0) > since for each in left):
+            self._note(
+                f"{path} was an earlier version again, brought by a program that copies files, as it seems. It is as "
+                "before now; if you took that version back, save it once more."
+            )
+
     def _is_past(self, path: str, version: str, logs: Mapping[str, PageLog]) -> bool:
         """True if all machines that wrote a version say what came after it, or the file here is still that. Before
         that, what was written over it is not known."""
@@ -723,6 +735,9 @@ class OtherMachines:
         paths = {*freed, *(path for each in news for path in each.pages)}
         files = self._parts.files
         logs = _page_logs(self._store, files.machine, files.machines(), paths, self._proofs.capped)
+        reversed_here = [path for path in sorted(paths) if self._absorb_reversal(path, logs.get(path, {}))]
+        if reversed_here:
+            logs = _page_logs(self._store, files.machine, files.machines(), paths, self._proofs.capped)
         for machine in (self._parts.files.machine, *self._parts.files.machines()):
             self._facts_of(machine).catch_up()
         arrived: dict[str, tuple[str, Edit]] = {}
@@ -746,6 +761,27 @@ class OtherMachines:
         absorb.heads.catch_up()
         absorb.heads.doubted = dict.fromkeys(sorted(self._proofs.doubted), talk)
         absorb.heads.take_in({each.machine: each.end for each in news})
+
+    def _absorb_reversal(self, path: str, logs: Mapping[str, PageLog]) -> bool:
+        """Journal that a person made a page here what it was before: what they took out must not come back with the
+        news. Return whether that was so. (What a copier brings is older than its place, or another machine's.)"""
+        absorb, machine = self._parts.pages.absorb, self._parts.files.machine
+        stat = self._store.stat(path) if is_page_path(path) else None
+        head = absorb.heads.get(path)
+        if stat is None or absorb.heads.has_seen(stat) or not is_id(head.edit or "") or machine not in logs:
+            return False
+        if stat.mark[4] - stat.mark[3] >= _CARRIED_NS or stat.mtime_ns / 1e9 < time_of(head.edit or ""):
+            return False
+        document = self._parts.files.get(path, self._policy.page_bytes)
+        there = [log for name, log in logs.items() if name != machine]
+        elsewhere = {edit.new for log in there for edit in log.edits.values() if edit.merge is None}
+        elsewhere |= {sha256_or_none(log.page) for log in there}
+        if document is None or document.sha256 not in logs[machine].versions - elsewhere - {head.sha256}:
+            return False
+        if absorb.hold(path, document):
+            return False
+        absorb.journal_edit(path, document.data, *absorb.heads.author(path))
+        return True
 
     def _drop_states(self) -> None:
         """Remove conflict copies of the state that a log has as a version of it: what they say is woven in."""

@@ -97,6 +97,9 @@ class PlaceParts:
     def brought(self, path: str, version: str, stat: Stat) -> bool:
         return False
 
+    def tell_put_back(self, path: str, version: str) -> None:
+        pass
+
     def drop_known(self, copies: Sequence[Held]) -> list[str]:
         return []
 

@@ -15,7 +15,7 @@ from looseleaf.text.times import day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _SECONDS = 10.0
 _SOME_IGNORED, _NONE_IGNORED = 0, 1
@@ -39,11 +39,11 @@ def may_be_tracked(path: str) -> bool:
     if is_at_home(path):
         return False
     path = os.path.realpath(path)
-    top = find_repository(path)
+    tops = {top for top, _ in _repositories(path)}
     is_alone = (
-        top == path and os.path.basename(path) != NAME and find_repository(os.path.dirname(path)) is None
+        tops == {path} and os.path.basename(path) != NAME and find_repository(os.path.dirname(path)) is None
     )
-    return top is not None and not is_alone
+    return bool(tops) and not is_alone
 
 
 def is_tracked(path: str) -> bool:
@@ -62,25 +62,45 @@ def is_file_tracked(path: str) -> bool:
 
 def _takes(folder: str, names: set[str], where: str, counts: Callable[[str], bool]) -> bool:
     """True if git does not ignore one of these files of a folder, or tracks a file at `where` that counts."""
-    top = find_repository(folder)
-    if top is None:
-        return False
     asked = {os.path.join(folder, name) for name in names}
-    ignored = _ask_git(top, ("check-ignore", "-z", "--stdin"), sorted(asked))
-    if ignored is None or not asked <= ignored:
-        return True
-    tracked = _ask_git(top, ("ls-files", "-z", "--", where))
-    return tracked is None or any(
-        counts(os.path.relpath(os.path.join(top, each), folder)) for each in tracked
-    )
+    for top, env in _repositories(folder):
+        ignored = _ask_git(top, env, ("check-ignore", "-z", "--stdin"), sorted(asked))
+        if ignored is None or not asked <= ignored:
+            return True
+        tracked = _ask_git(top, env, ("ls-files", "-z", "--", where))
+        if tracked is None or any(
+            counts(os.path.relpath(os.path.join(top, each), folder)) for each in tracked
+        ):
+            return True
+    return False
 
 
-def _ask_git(top: str, words: tuple[str, ...], lines: Iterable[str] = ()) -> set[str] | None:
+def _repositories(folder: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the work trees whose repository may take the files of a folder, each with the environment that leads git to
+    that repository: the one around the folder, and the one that the variables name (dotfiles managers)."""
+    top = find_repository(folder)
+    if top is not None:
+        # A hook of another repository may have said which one git is to look at.
+        yield top, {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    repository, tree = os.environ.get("GIT_DIR"), os.environ.get("GIT_WORK_TREE")
+    if not repository and tree:
+        repository = os.path.join(find_repository(".") or "", ".git")
+    if not repository or not (
+        os.path.isfile(repository) or os.path.lexists(os.path.join(repository, "HEAD"))
+    ):
+        return
+    tree = os.path.realpath(tree or ".")
+    # The files of a repository within its work tree are not its own.
+    if tree in (folder, *above(folder)) and (top is None or top in (tree, *above(tree))):
+        yield tree, {**os.environ, "GIT_DIR": os.path.abspath(repository), "GIT_WORK_TREE": tree}
+
+
+def _ask_git(
+    top: str, env: Mapping[str, str], words: tuple[str, ...], lines: Iterable[str] = ()
+) -> set[str] | None:
     """Return the paths that git names; None if it failed."""
     import subprocess
 
-    # A hook of another repository may have said which one git is to look at.
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
             ["git", "-c", "core.fsmonitor=false", "-C", top, *words],

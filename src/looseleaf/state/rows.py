@@ -4,19 +4,25 @@ it apart is woven row by row (`text.weave`), and made a state again."""
 from __future__ import annotations
 
 import json
+import re
+from itertools import chain, count
 
 from looseleaf.state.rules import Unsound, format_state, parse_state
+from looseleaf.store.machines import stem_of
 from looseleaf.text.diff import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
     from looseleaf.text.weave import Line, LineKey, Weave
 
 _LISTS = ("decisions_recent", "tasks_open", "blockers")
 _UPDATED = "updated_at"
+
+_BRANCH = re.compile(r"(-[0-9a-f]{6})+\Z")
+"""How the names end of logs that went apart from that of their machine."""
 
 
 def rows_of(data: bytes | None) -> str | None:
@@ -38,7 +44,7 @@ def rows_of(data: bytes | None) -> str | None:
 
 def state_of(rows: Iterable[tuple[str, str]]) -> bytes:
     """Return the state of rows, each with its machine. A row whose id another one has, made apart, is told from it by
-    the machine."""
+    the machine; not by the copy, which has its own name in each of two that one machine used."""
     state: dict[str, Any] = {}
     for row, machine in rows:
         name, value = json.loads(row)
@@ -46,13 +52,23 @@ def state_of(rows: Iterable[tuple[str, str]]) -> bytes:
             there = state.setdefault(name[:-2], [])
             taken = {each.get("id") for each in there if isinstance(each, dict)}
             if isinstance(value, dict) and value.get("id") in taken - {None}:
-                value = {**value, "id": f"{value['id']}-{machine}"}
+                value = {**value, "id": _free_id(f"{value['id']}-{_stem(machine)}", taken)}
             there.append(value)
         elif name.startswith("conventions."):
             state.setdefault("conventions", {})[name.removeprefix("conventions.")] = value
         else:
             state[name] = value
     return format_state(state).encode()
+
+
+def _stem(machine: str) -> str:
+    return stem_of(_BRANCH.sub("", machine))
+
+
+def _free_id(name: str, taken: Collection[object]) -> str:
+    """Return an id, with a number if another row has it."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(each for each in chain((name,), numbered) if each not in taken)
 
 
 def own_rows(file: str, base: str, versions: Iterable[str]) -> str:

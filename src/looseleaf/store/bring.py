@@ -17,7 +17,7 @@ from looseleaf.base.paths import canonical
 from looseleaf.base.values import sha256
 from looseleaf.store import IMPORTS, JOURNAL, TOMBSTONES, records
 from looseleaf.store.foreign import fault_in, is_newer, stand_in
-from looseleaf.store.machines import FILE, OTHERS, is_name, log_of
+from looseleaf.store.machines import FILE, OTHERS, is_name, log_of, stem_of
 from looseleaf.store.streams import (
     SUMS,
     begins_segment,
@@ -58,9 +58,13 @@ class StreamBytes:
 
     def _size_of(self, path: str) -> int:
         try:
-            return self._root.stat(path).st_size
+            fd = self._root.open_file(path, os.O_RDONLY)
         except FileNotFoundError:
             return 0
+        try:
+            return self._root.disk.fstat(fd).st_size
+        finally:
+            self._root.disk.close(fd)
 
     def _find_end(self) -> int:
         """Return where the last whole line of the active file ends."""
@@ -274,6 +278,7 @@ class OtherLogs:
         yield (named if isinstance(named, str) and is_name(named) else self._files.machine), "log"
         for name in self._other.names(OTHERS):
             if is_name(name):
+                self._other.read(f"{log_of(name)}/machine")  # nothing is brought from beside what is odd
                 yield name, log_of(name)
 
     def find_news(self) -> list[NewLog]:
@@ -387,7 +392,7 @@ class OtherLogs:
         self, machine: str, theirs: dict[str, StreamBytes], lines: dict[str, list[bytes]]
     ) -> str:
         """Return the name for what went apart from a machine's log: the one that an earlier merge gave it, if it goes
-        on from there, or a new one."""
+        on from there, or a new one: a log that forgot some of it since would have two writers."""
         for name in self.branches(machine):
             here = {stream: self.here(name, stream) for stream in theirs}
             journal = here.get(JOURNAL)
@@ -398,11 +403,12 @@ class OtherLogs:
             first = {next(each.lines(), b"") for each in here.values()} - {b""}
             if any(line in first for each in theirs.values() for line in each.lines()):
                 return name
-        return branch_name(machine, lines[min(lines)][0])
+        new = [branch_name(machine, line) for stream in sorted(lines) for line in lines[stream]]
+        return next((name for name in new if not self.here(name, TOMBSTONES).size), new[0])
 
     def branches(self, machine: str) -> list[str]:
         """Return the logs here of what went apart from a machine's log."""
-        return [name for name in self._files.machines() if name.startswith(f"{_stem(machine)}-")]
+        return [name for name in self._files.machines() if name.startswith(f"{stem_of(machine)}-")]
 
     def here(self, machine: str, stream: str) -> StreamBytes:
         return StreamBytes(self._root, "log" if machine == self._files.machine else log_of(machine), stream)
@@ -531,11 +537,7 @@ def within(folder: str, path: str) -> str:
 
 def branch_name(machine: str, line: bytes) -> str:
     """Return the name for what went apart from a machine's log, by its first line that is new."""
-    return f"{_stem(machine)}-{sha256(line)[:6]}"
-
-
-def _stem(machine: str) -> str:
-    return machine[:30].rstrip("-")
+    return f"{stem_of(machine)}-{sha256(line)[:6]}"
 
 
 def streams_in(root: Root, folder: str) -> list[str]:

@@ -111,6 +111,11 @@ def _read_other_log(root: Root, segments: Segments, machine: str, log: str) -> I
             yield _problem_of(archive, error)
     yield from _check_bodies(root, log)
     yield from _check_entries(root, log)
+    for name in ("machine", "key"):
+        try:
+            root.read(f"{log}/{name}")
+        except Refused as refused:
+            found.append(Problem(f"{log}/{name}", None, str(refused)))
     yield from found
 
 

@@ -8,7 +8,7 @@ import time
 
 from looseleaf.base.errors import Displaced, Outdated, Refused, Unwritten
 from looseleaf.base.policy import Policy
-from looseleaf.base.values import START, LogLine, Position
+from looseleaf.base.values import START, LogLine, Position, Problem
 from looseleaf.store import JOURNAL
 from looseleaf.store.disk import Alone, Lock, ViewGate, this_disk
 from looseleaf.store.documents import Documents, Switch, finish
@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from looseleaf.base.values import Document, Problem, Record, Stat
+    from looseleaf.base.values import Document, Record, Stat
     from looseleaf.store.claim import ChoreClaim
     from looseleaf.store.disk import Disk
     from looseleaf.store.ends import Point
@@ -63,6 +63,10 @@ class FileStore:
         """Returns what another machine recorded, or a stand-in for what is forgotten."""
         self._disk = disk or this_disk()
         self._root = Root(self._disk, os.fspath(path))
+        self._on_loss: Callable[[str], None] = lambda sentence: None
+        self._root.on_odd = self._pass_over
+        self._odd: dict[str, str] = {}
+        """What lies in the logs of other machines and is not read, as it is no folder or file of its own."""
         self._patience = policy.lock_seconds
         self._log_path = os.path.join(os.path.abspath(os.fspath(path)), LOG)
         try:
@@ -86,7 +90,6 @@ class FileStore:
         """How the folder of other machines' logs looked, and the machines in it."""
         self._losses: list[Record] = []
         """What streams were found to lack, and is not journaled yet."""
-        self._on_loss: Callable[[str], None] = lambda sentence: None
         told = (self._ends.wrote, self._compare_own)
         self._streams = Streams(self._root, self._lock, policy, bodies, self._segments, *told)
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
@@ -316,7 +319,14 @@ class FileStore:
         """Look, by a line of each stream, whether it still has what was remembered of it. `on_loss` is told what is
         missing, now and later; the next write journals it."""
         self._on_loss = on_loss
+        for path, what in self._odd.items():
+            on_loss(f"{self.place(path)} is {what}{_NOT_READ}.")
         self._ends.compare(streams)
+
+    def _pass_over(self, path: str, what: str) -> None:
+        if path not in self._odd:
+            self._odd[path] = what
+            self._on_loss(f"{self.place(path)} is {what}{_NOT_READ}.")
 
     def _compare_own(self, stream: str) -> None:
         self._heed_edition()
@@ -546,8 +556,11 @@ class FileStore:
 
         self._heed_edition()
         yield from check_log(self._root, self._segments, self._ends)
+        self._odd, self._others = {}, ((), [])
         for machine in self.machines():
             yield from check_other_log(self._root, self._segments, machine)
+        for path, what in self._odd.items():
+            yield Problem(path, None, f"this is {what}{_NOT_READ}")
 
     def repair(self) -> list[str]:
         from looseleaf.store.check_repair import repair_log
@@ -587,6 +600,11 @@ class FileStore:
     # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = "") -> list[Stat]:
         return self._documents.list(folder)
+
+
+_NOT_READ = (
+    ", so nothing of another machine is read from it. Put the real file or folder in its place, or remove it"
+)
 
 
 def locate_in(folder: str, path: str) -> str:

@@ -81,6 +81,16 @@ def stream_of(machine: str, stream: str) -> str:
     return f"on/{machine}/{stream}"
 
 
+def stem_of(machine: str) -> str:
+    """Return how the names begin of the logs that a merge makes of what went apart from a machine's (FORMAT §20.7)."""
+    return machine[:30].rstrip("-")
+
+
+def is_branch_of(name: str, machine: str) -> bool:
+    """True if a log has such a name: no other machine ever opens it as its own."""
+    return re.fullmatch(rf"{re.escape(stem_of(machine))}(?:-[0-9a-f]{{6}})+", name) is not None
+
+
 def is_name(name: str) -> bool:
     """True if this can be the name of a machine."""
     return re.fullmatch(_NAME, name) is not None

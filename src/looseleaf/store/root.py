@@ -12,10 +12,12 @@ import time
 
 from looseleaf.base.errors import Displaced, Refused, Unreadable, Unwritten
 from looseleaf.base.ids import random_id
-from looseleaf.store.machines import ALONE
+from looseleaf.store.machines import ALONE, OTHERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from looseleaf.store.disk import Disk
     from looseleaf.store.machines import Machines
 
@@ -69,6 +71,9 @@ class Root:
         self.machines = machines
         self.has_log = False
         """True once the log was there: if it is gone then, it is not made anew."""
+        self.on_odd: Callable[[str, str], None] | None = None
+        """Told the path of what lies in the logs of other machines and is no folder or file of its own, and what it is.
+        It is then read as if it were not there. None: reading it fails."""
         self._durable: set[str] = set()
         try:
             self.fd = disk.open_root(path)
@@ -86,15 +91,53 @@ class Root:
 
     def folder(self, path: str) -> _OpenFolder:
         """Open a folder for a `with` block."""
-        return _OpenFolder(self.disk, self.disk.open_dir(self.fd, self.machines.place(path)))
+        return _OpenFolder(self.disk, self._open_folder(path))
 
     def parent(self, path: str) -> _NameInFolder:
         """Open the folder above a path for a `with` block, which also gets the name within it."""
         folder, _, name = self.machines.place(path).rpartition("/")
-        return _NameInFolder(self.disk, self.disk.open_dir(self.fd, folder), name)
+        above = path.rpartition("/")[0]
+        is_same = self.machines.place(above) == folder
+        opened = self._open_folder(above) if is_same else self.disk.open_dir(self.fd, folder)
+        return _NameInFolder(self.disk, opened, name)
+
+    def _open_folder(self, path: str) -> int:
+        try:
+            return self.disk.open_dir(self.fd, self.machines.place(path))
+        except OSError as error:
+            self._pass_over(path, error)
+            raise
 
     def stat(self, path: str) -> os.stat_result:
-        return self.disk.stat(self.fd, self.machines.place(path))
+        try:
+            return self.disk.stat(self.fd, self.machines.place(path))
+        except OSError as error:
+            self._pass_over(path.rpartition("/")[0], error)
+            raise
+
+    def _pass_over(self, path: str, error: OSError | Refused, *, is_file: bool = False) -> None:
+        """Raise `FileNotFoundError` if what failed to open is odd, and lies in the log of another machine: the damaged
+        log of another costs no answer here."""
+        if (
+            self.on_odd is None
+            or isinstance(error, FileNotFoundError)
+            or not f"{path}/".startswith(f"{OTHERS}/")
+        ):
+            return
+        parts, place = path.split("/"), self.machines.place(path)
+        for count in range(2, len(parts) + 1):
+            at = "/".join(parts[:count])
+            here = self.machines.place(at)
+            if not f"{place}/".startswith(f"{here}/"):
+                continue  # the log of the first machine lies elsewhere
+            try:
+                found = self.disk.stat(self.fd, here)
+            except OSError:
+                return
+            odd = _odd_about(found, is_file=is_file and count == len(parts))
+            if odd:
+                self.on_odd(at, odd)
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from error
 
     def make(self, path: str, *, durable: bool = True) -> None:
         """Make the folder and those above it, durably.
@@ -124,7 +167,11 @@ class Root:
                 self._durable.add(path)
 
     def is_folder(self, path: str) -> bool:
-        return self._is_there(self.machines.place(path))
+        try:
+            self.disk.close(self._open_folder(path))
+            return True
+        except FileNotFoundError:
+            return False
 
     def _is_there(self, path: str) -> bool:
         try:
@@ -148,6 +195,13 @@ class Root:
 
     def open_file(self, path: str, flags: int) -> int:
         """Open a regular file with one name. A link, a device or a pipe is a trap."""
+        try:
+            return self._open_file(path, flags)
+        except (OSError, Refused) as error:
+            self._pass_over(path, error, is_file=True)
+            raise
+
+    def _open_file(self, path: str, flags: int) -> int:
         fd = self.disk.open(self.fd, self.machines.place(path), flags)
         try:
             found = self.disk.fstat(fd)
@@ -308,6 +362,17 @@ def unreadable(path: str, error: OSError) -> Refused:
         f"{path} could not be read ({error.strerror or error}), so nothing was changed. "
         "Check the file's permissions and the disk, then repeat the command."
     )
+
+
+def _odd_about(found: os.stat_result, *, is_file: bool) -> str:
+    """Return what stands where a folder or a file belongs; "": that."""
+    if stat.S_ISLNK(found.st_mode):
+        return "a symbolic link"
+    if stat.S_ISREG(found.st_mode):
+        return ("" if found.st_nlink == 1 else "a hard link") if is_file else "a file"
+    if stat.S_ISDIR(found.st_mode):
+        return "a folder" if is_file else ""
+    return "no file or folder"
 
 
 def _not_regular(path: str) -> Refused:
