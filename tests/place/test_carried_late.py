@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from looseleaf.pages.outside_edits import OutsideEdits
 from machines import FIRST, NOT_CARRIED, Machines
 
 if TYPE_CHECKING:
@@ -168,6 +169,29 @@ def test_a_person_who_saves_an_old_version_takes_back_what_came_after(machines: 
         memory.remember("The second fence is red.", topic="garden")
     (machines[FIRST] / GARDEN).write_bytes((machines[LAP] / GARDEN).read_bytes())
     assert "The second fence is red." not in levels(machines, FIRST)
+
+
+def test_a_file_and_its_journal_that_come_while_pages_are_looked_at_are_no_persons(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `git merge` brings them, with new times."""
+    two_with_a_page(machines)
+    with machines.open(LAP) as memory:
+        memory.pages.edit(GARDEN, lambda old: f"{old}- Gate: oak\n", author="agent:main", reason="x")
+    real = OutsideEdits._read_changed
+    came: list[str] = []
+
+    def read(self: OutsideEdits, path: str) -> object:
+        if path == GARDEN and not came:
+            came.append(path)
+            shutil.copy(machines[LAP] / GARDEN, machines[FIRST] / GARDEN)
+            machines.carry(LAP, FIRST)
+        return real(self, path)
+
+    monkeypatch.setattr(OutsideEdits, "_read_changed", read)
+    os.utime(machines[FIRST] / GARDEN)
+    assert levels(machines, FIRST)["oak"] == "inferred"
+    assert came
 
 
 def test_a_page_that_is_put_back_looks_as_old_as_its_last_edit(machines: Machines) -> None:

@@ -855,11 +855,11 @@ class OutsideEdits:
         if document is None and path not in self.heads.gone and not watch.has_counted:
             watch.has_counted = True
             self._journal_paths(GONE, set(self._find_gone()) - self.heads.gone)
+        last = self.heads.get(path)
+        self._others.take_in()  # the log that explains it may have come with it
+        if self.heads.get(path) != last:
+            return False
         if document is not None and stat is not None and self._others.brought(path, document.sha256, stat):
-            last = self.heads.get(path)
-            self._others.take_in()  # its log may have come with it
-            if self.heads.get(path) != last:
-                return False
             head = self.head_bytes(path)
             if head is not None:
                 self.put_back(path, head, document.sha256)
