@@ -194,6 +194,28 @@ def test_a_file_and_its_journal_that_come_while_pages_are_looked_at_are_no_perso
     assert came
 
 
+def test_what_a_person_writes_on_an_old_file_does_not_make_it_the_latest_page(machines: Machines) -> None:
+    two_with_a_page(machines)
+    for name, words in ((LAP, "second fence is red."), (FIRST, "third fence is blue.")):
+        with machines.open(name) as memory:
+            memory.remember(f"The {words}", topic="garden")
+    machines.carry_all()
+    for name in (FIRST, LAP):
+        levels(machines, name)
+    with machines.open(FIRST) as memory:
+        memory.remember("The fourth fence is black.", topic="garden")
+    page = machines[FIRST] / GARDEN
+    shutil.copy(machines[LAP] / GARDEN, page)  # before its log, and with a time of its own
+    assert "The fourth fence is black." not in levels(machines, FIRST)
+    page.write_text(page.read_text() + "- Gate: oak\n")
+    assert "oak" in levels(machines, FIRST)
+    for name in (LAP, FIRST, LAP, FIRST):
+        machines.carry_all()
+        found = levels(machines, name)
+    assert found == levels(machines, LAP)
+    assert {"oak", *(f"The {each}." for each in ("second fence is red", "fourth fence is black"))} <= {*found}
+
+
 def test_a_page_that_is_put_back_looks_as_old_as_its_last_edit(machines: Machines) -> None:
     """Else a copier would carry it over what another machine wrote since."""
     two_with_a_page(machines)

@@ -277,9 +277,16 @@ class WovenPage:
         found = [
             log
             for machine, log in self._logs.items()
-            if last[machine] not in self._arrived and all(weave.knows(last[machine], each) for each in told)
+            if self._has_written(log) and all(weave.knows(last[machine], each) for each in told)
         ]
         return found[0] if len({log.page for log in found}) == 1 else None
+
+    def _has_written(self, log: PageLog) -> bool:
+        """True if a machine's page has all that it knew: no file that it only found took its place since a merge."""
+        for change in reversed(log.changes):
+            if change.id in self._arrived or log.edits[change.id].merge is not None:
+                return change.id not in self._arrived
+        return True
 
     def machine_of(self, log: PageLog | None) -> str | None:
         return next((machine for machine, each in self._logs.items() if each is log), None)
