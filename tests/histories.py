@@ -600,6 +600,8 @@ def _animal(history: History, memory: Memory, folder: Path) -> list[object]:
         )
     else:
         page = _page(history, memory, folder)
+        if not page.exists():
+            history.persons.add(page.relative_to(folder).as_posix())  # and gets no title
         with page.open("a") as file:
             file.write(f"- Zoo: {word} {history.token('zo')}\n")
         memory.facts()
