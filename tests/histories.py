@@ -355,8 +355,10 @@ class History:
                 self.wrong.append(f"NOT FORGOTTEN {word}: {where}")
 
     def _check_kept(self, rows: list[dict[str, Any]], pages: dict[str, bytes]) -> None:
-        """What a machine held, and no machine that held it took away, stands or gave way in its slot to another."""
+        """What a machine held, and no machine that held it took away, stands or gave way in its slot to another, which
+        stands or was rejected by a machine that knew both."""
         facts = [Fact.from_dict(row) for row in rows]
+        rejected = {fact.id for fact in facts if fact.status == "rejected"}
         current = [fact for fact in facts if fact.status == "current"]
         stands, known = {*map(value_of, current)}, {*map(value_of, facts)}
         slots = {value_of(fact)[:2] for fact in current if not address_of(fact).many}
@@ -373,7 +375,7 @@ class History:
                 continue
             if not removed and value not in stands:
                 fact = next((each for each in facts if value_of(each) == value), None)
-                if fact is None or value[:2] not in slots:
+                if fact is None or not (value[:2] in slots or fact.superseded_by in rejected):
                     self.wrong.append(f"LOST {value}: {fact}")
             elif value not in known and not any({"undo", "forget"} & {*each} for each in self.log):
                 self.wrong.append(f"LOST {value} from the history; removed by {removed}")
