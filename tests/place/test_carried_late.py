@@ -216,6 +216,23 @@ def test_what_a_person_writes_on_an_old_file_does_not_make_it_the_latest_page(ma
     assert {"oak", *(f"The {each}." for each in ("second fence is red", "fourth fence is black"))} <= {*found}
 
 
+def test_a_file_that_one_machine_took_in_and_another_found_takes_nothing_away(machines: Machines) -> None:
+    """The editor there did not know yet what was written here; its file came here before it was looked at there."""
+    two_with_a_page(machines)
+    for name, line in ((FIRST, "- Likes: hay\n"), (LAP, "- Likes: oats\n")):
+        with (machines[name] / GARDEN).open("a") as page:
+            page.write(line)
+        if name == FIRST:
+            levels(machines, FIRST)
+            machines.carry(FIRST, LAP)
+    shutil.copy(machines[LAP] / GARDEN, machines[FIRST] / GARDEN)
+    assert {"hay", "oats"} <= levels(machines, LAP).keys()
+    assert "hay" not in levels(machines, FIRST)
+    for name in (FIRST, LAP, FIRST, LAP):
+        machines.carry_all()
+        assert {"hay", "oats"} <= levels(machines, name).keys()
+
+
 def test_a_page_that_is_put_back_looks_as_old_as_its_last_edit(machines: Machines) -> None:
     """Else a copier would carry it over what another machine wrote since."""
     two_with_a_page(machines)

@@ -113,16 +113,21 @@ class PageLog:
         self.page: bytes | None = None
         """The page after all of them; None: there is none, or it is not known."""
         self.versions: set[str | None] = set()
-        """The hashes of the page after each of them."""
+        """The hashes of the page after each of them, and of the files that they took in."""
+        self._taken: dict[str, str] = {}
 
-    def add(self, edit: Edit, owner: str | None = None) -> None:
-        """Add an edit. `owner`: the machine that made it, if this log began as a copy of that machine's."""
+    def add(self, edit: Edit, owner: str | None = None, taken: str | None = None) -> None:
+        """Add an edit. `owner`: the machine that made it, if this log began as a copy of that machine's. `taken`: the
+        hash of the file whose changes it put on the page."""
         before, text = self.page, self._text
         try:
             self.page = forward(edit, before)
         except BrokenEdit:
             self.page = None
         self.versions.add(edit.new)
+        if taken is not None:
+            self.versions.add(taken)
+            self._taken[edit.id] = taken
         after = self._text_of(self.page) if self.page is not None or edit.new is None else None
         self._text = text if after is None else after
         if owner is not None:
@@ -133,6 +138,10 @@ class PageLog:
         self.before[edit.id] = text
         self.changes.append(_change_of(edit, text, self._text, self._copied))
         self._copied = {}
+
+    def left(self, edit: Edit, version: str | None) -> bool:
+        """True if an edit left the page's file like that, or found it so."""
+        return version is not None and version in (edit.new, self._taken.get(edit.id))
 
     @property
     def last(self) -> str | None:
@@ -258,7 +267,7 @@ class WovenPage:
         weave = self.weave()
         for other, log in self._logs.items():
             for each in log.edits.values() if other != machine else ():
-                if each.new != edit.new or weave.comes_of(each.id, edit.id):
+                if not log.left(each, edit.new) or weave.comes_of(each.id, edit.id):
                     continue
                 if weave.knows(edit.id, each.id) or (each.merge or {}).get("as") == machine:
                     continue  # no news: a person took back what came after that version
@@ -551,8 +560,9 @@ class OtherMachines:
         for stream in journals(self._store):
             for line in self._store.read(stream):
                 record = line.record
-                if record.get("path") == path and version in (record.get("new"), record.get("base")):
-                    is_elsewhere = stream != JOURNAL and record.get("new") == version
+                left = record.get("new"), record.get("taken")
+                if record.get("path") == path and version in (*left, record.get("base")):
+                    is_elsewhere = stream != JOURNAL and version in left
                     if is_later or (is_elsewhere and abs(when - float(record.get("ts") or 0.0)) < _AT_ONCE):
                         return True
         return False
@@ -562,7 +572,11 @@ class OtherMachines:
         head = self._parts.pages.absorb.heads.get(path).edit or ""
         since = time_of(head) if is_id(head) else 0.0
         others = (line.record for stream in journals(self._store)[1:] for line in self._store.read(stream))
-        left = (each for each in others if each.get("path") == path and each.get("new") == version)
+        left = (
+            each
+            for each in others
+            if each.get("path") == path and version in (each.get("new"), each.get("taken"))
+        )
         if not any(float(each.get("ts") or 0.0) > since for each in left):
             self._note(
                 f"{path} was an earlier version again, brought by a program that copies files, as it seems. It is as "
@@ -783,7 +797,8 @@ class OtherMachines:
         there = [log for name, log in logs.items() if name != machine]
         elsewhere = {edit.new for log in there for edit in log.edits.values() if edit.merge is None}
         elsewhere |= {sha256_or_none(log.page) for log in there}
-        if document is None or document.sha256 not in logs[machine].versions - elsewhere - {head.sha256}:
+        past = {edit.new for edit in logs[machine].edits.values()} - elsewhere - {head.sha256}
+        if document is None or document.sha256 not in past:
             return False
         if absorb.hold(path, document):
             return False
@@ -893,7 +908,8 @@ class OtherMachines:
             self._store.put(path, made, base=document.sha256)
         elif made != document.data:
             outside = self._parts.pages.absorb.edit_from_head(path, made, author, reason)
-            self._store.put(path, made, base=document.sha256, record=record_of(outside))
+            record = record_of(outside) | {"taken": document.sha256}
+            self._store.put(path, made, base=document.sha256, record=record)
             self._parts.pages.absorb.heads.catch_up()
 
     def _told(
@@ -1171,7 +1187,8 @@ def _page_logs(
             record = line.record if capped is None or machine == own else capped(line.record, machine)
             edit = edit_of(record)
             if edit is not None:
-                log.add(edit, owners.get(edit.id))
+                taken = record.get("taken")
+                log.add(edit, owners.get(edit.id), taken if isinstance(taken, str) else None)
                 owners.setdefault(edit.id, machine)
             elif line.record.get("kind") == "void":
                 log.drop(str(line.record.get("edit")))
