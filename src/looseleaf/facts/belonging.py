@@ -78,9 +78,10 @@ def belongs_home(proposal: Proposal) -> bool:
         return False
     if private_kinds(proposal.object, proposal.relation):
         return True
-    private, home = chances_of(_plain(proposal))
-    is_alike = max(private, home) >= _DOUBTFUL and not _OF_THIS_PROJECT.search(_plain(proposal).casefold())
-    return proposal.kind in _OF_THE_USER and is_alike
+    said = _plain(proposal)
+    if proposal.kind not in _OF_THE_USER or _OF_THIS_PROJECT.search(said.casefold()):
+        return False
+    return max(chances_of(said)) >= _DOUBTFUL
 
 
 def _plain(proposal: Proposal) -> str:

@@ -628,7 +628,7 @@ class Placer:
         return Placed(entry.reference, tuple(plan.outcomes), sent.placed)
 
     def _held_beside_words(self, topic: str) -> list[Fact]:
-        """Return the facts of a topic as a person's own words find them: whoever said what waits, they settle it."""
+        """Return the facts of a topic for a person's own words, which settle what waits, whatever level that has."""
         held = self._parts.known.of(topic)
         return [each if each.status != "pending" else each.but(level="inferred") for each in held]
 

@@ -377,9 +377,8 @@ def distance(old: str, new: str) -> int:
 
 
 def find_base(texts: Iterable[str], changed: str) -> str:
-    """Return the text that somebody changed, of several: the one that has most of the lines which the changed text did
-    not get just now, and then the one most like it, the first of those. (A text from before a line was written may be
-    more like it, if others were taken out.)"""
+    """Return which of several texts somebody changed: the one with the most lines of the changed text, then the one
+    most like it, then the first. (An older text may be more like it, if lines were taken out, but lacks newer ones.)"""
     plain = changed.replace("\r\n", "\n")  # an editor may have changed all line ends at once
     own = {words_of(part) for part in split_parts(plain)}
 
