@@ -114,7 +114,8 @@ def _write_in_place(self: exchange.Exchange, path: str, old: bytes | None, new: 
     fd = root.disk.open(root.fd, path, os.O_WRONLY | os.O_CREAT)
     try:
         root.disk.truncate(fd, 0)
-        root.write_all(fd, new or b"")
+        for line in (new or b"").splitlines(keepends=True):  # a page that is only empty is held
+            root.write_all(fd, line)
     finally:
         root.disk.close(fd)
     self._files.names[path] = None
