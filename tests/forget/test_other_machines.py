@@ -137,6 +137,65 @@ def test_what_is_said_after_a_machine_has_heard_stays(machines: Machines) -> Non
         assert any(WORD in f"{fact.object} {fact.quote}" for fact in current(machines, name))
 
 
+@pytest.mark.parametrize("by", ["match", "fact", "session", "topic"])
+def test_what_is_said_again_stays_though_others_take_it_in_before_they_hear(
+    machines: Machines, by: str
+) -> None:
+    told(machines)
+    with machines.open("lap") as memory:
+        memory.remember(f"Animal: a {WORD}", topic="zoo")
+        memory.state.update(goal=f"Feed the {WORD}", author="person")
+    meet(machines)
+    with machines.open("lap") as memory:
+        memory.forget(**({"topic": "zoo"} if by == "topic" else select(memory, by)))
+        memory.remember(f"Animal: a {WORD}", topic="zoo")
+        memory.remember(f"My brother keeps a {WORD} at home.")
+        memory.remember(f"I live in {WORD.title()}ville.")
+        memory.state.add_task(f"Feed the {WORD}", author="person")
+    meet(machines)
+    again = [f"a {WORD}", f"My brother keeps a {WORD} at home.", f"{WORD.title()}ville"]
+    for name in NAMES:
+        known = " ".join(fact.object for fact in current(machines, name))
+        assert [each for each in again if each not in known] == []
+        with machines.open(name) as memory:
+            assert [task["title"] for task in memory.state.to_dict()["tasks_open"]] == [f"Feed the {WORD}"]
+            assert [str(each) for each in memory.check() if each.severity == "error"] == []
+    assert machines.pages(FIRST) == machines.pages("lap") == machines.pages("phone")
+    assert bool(holding(machines, "my lunch")) == (by != "match")
+
+
+def test_the_very_words_that_went_with_their_session_stay_once_they_are_said_again(
+    machines: Machines,
+) -> None:
+    words = "My favorite color is red."
+    with machines.open("lap") as memory:
+        trace = memory.record(user=words)
+        memory.forget(session=trace.session_id)
+        memory.remember(words)
+    meet(machines)
+    for name in NAMES:
+        assert words in [fact.object for fact in current(machines, name)]
+    with machines.open("phone") as memory:
+        memory.forget(match="favorite color")
+    meet(machines)
+    assert holding(machines, words) == []
+
+
+@pytest.mark.parametrize("by", ["match", "fact"])
+@pytest.mark.parametrize("where", [("lap", "lap"), ("lap", FIRST), (FIRST, "phone")])
+def test_what_is_said_again_is_forgotten_again(machines: Machines, by: str, where: tuple[str, str]) -> None:
+    for name in where:
+        told(machines)
+        with machines.open(name) as memory:
+            memory.forget(match=SESSIONS)
+            memory.forget(**select(memory, by))
+        meet(machines)
+        gone = f"brother keeps a {WORD}"
+        assert (holding(machines, gone), holding(machines, SESSIONS)) == ([], [])
+        assert machines.pages(FIRST) == machines.pages("lap") == machines.pages("phone")
+    assert all(WORD not in fact.object or by == "fact" for fact in current(machines, "lap"))
+
+
 def test_hearing_ends_and_hearing_again_changes_nothing(machines: Machines) -> None:
     told(machines)
     with machines.open("lap") as memory:

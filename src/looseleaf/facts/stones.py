@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.base.immutable import frozen
+from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.paths import STATE
 from looseleaf.facts.known_facts import (
     FILE,
@@ -27,7 +27,7 @@ from looseleaf.text.spellings import MASK, each_text, fold_text, sentences_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from looseleaf.base.values import Record
     from looseleaf.store.protocol import Store
@@ -36,6 +36,8 @@ SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning", "media
 """The members of a trace without which it says nothing."""
 
 GONE = "gone.v1"
+HEARD = "heard"
+"""How a machine forgot that only carried out what others forgot."""
 
 
 def filler(record: Record) -> Record:
@@ -87,24 +89,33 @@ def phrases(text: str, count: int) -> Iterator[str]:
 
 @frozen
 class Stone:
-    """One forgetting, as its machine tells it. `gone`: the ids of traces and entries that went. `counts`: how many
-    words each phrase had, where phrases were asked for."""
+    """One forgetting, as its machine tells it. `of`: what somebody asked for that it carries out, by id: itself, or the
+    tombstones that its machine heard. `gone`: the ids of traces and entries that went. `counts`: how many words each
+    phrase had, where phrases were asked for."""
 
     id: str
     ts: float
+    of: frozenset[str]
     hashes: frozenset[str]
     gone: frozenset[str]
     counts: frozenset[int]
 
+    @property
+    def is_asked(self) -> bool:
+        """True if somebody asked for it on that machine."""
+        return self.id in self.of
+
 
 @frozen
-class Buried:
-    """Hashes of what is forgotten, ids of what went, and how many words the phrases had that were asked for."""
+class Buried(Replaceable):
+    """Hashes of what is forgotten, ids of what went, how many words the phrases had that were asked for, and the ids of
+    the tombstones that asked for it."""
 
     keys: tuple[bytes, ...]
     hashes: frozenset[str]
     gone: frozenset[str]
     counts: frozenset[int]
+    of: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.hashes)
@@ -114,12 +125,16 @@ class Buried:
         """The members of a tombstone's record."""
         found: Record = {"schema": TOMBSTONES_SCHEMA, "key": key_fingerprint(self.keys[0])}
         found["hashes"] = sorted(self.hashes)
-        kept = {"gone": sorted(self.gone), "words": sorted(self.counts)}
+        kept = {"gone": sorted(self.gone), "words": sorted(self.counts), "of": sorted(self.of)}
         return found | {name: value for name, value in kept.items() if value}
 
     def with_all(self, other: Buried) -> Buried:
         return Buried(
-            self.keys, self.hashes | other.hashes, self.gone | other.gone, self.counts | other.counts
+            self.keys,
+            self.hashes | other.hashes,
+            self.gone | other.gone,
+            self.counts | other.counts,
+            self.of | other.of,
         )
 
     def holds(self, kind: str, text: str) -> bool:
@@ -209,6 +224,48 @@ class Buried:
         return value
 
 
+@frozen
+class Again:
+    """What other machines have said again since it was forgotten: it stays. Lines by page, facts as tombstones know
+    them, and the texts of rows of the state."""
+
+    lines: Mapping[str, frozenset[str]]
+    facts: frozenset[str]
+    texts: frozenset[str]
+
+    def has(self, path: str, line: str) -> bool:
+        return path in self.lines and sentence_text(line) in self.lines[path]
+
+    def says(self, word: str) -> bool:
+        """True if a folded word was said again."""
+        texts = (self.texts, *self.lines.values())
+        return any(word in each for found in texts for each in found)
+
+    def has_row(self, texts: Iterable[str]) -> bool:
+        """True if all these texts of the state were said again."""
+        return bool(self.texts) and all(fold_text(each) in self.texts for each in texts)
+
+
+NOTHING_AGAIN = Again({}, frozenset(), frozenset())
+
+
+def said_again(told: Iterable[tuple[str, str]]) -> Again:
+    """Return what these lines of pages say."""
+    lines: dict[str, set[str]] = {}
+    facts: set[str] = set()
+    texts: set[str] = set()
+    for path, line in told:
+        if path == STATE:
+            texts |= {fold_text(each) for each in each_text(json.loads(line))}
+            continue
+        lines.setdefault(path, set()).add(sentence_text(line))
+        said = parse(path, line).facts
+        facts |= {fact_text(topic_of(path), fact.relation, fact.object) for fact in said}
+    return Again(
+        {path: frozenset(found) for path, found in lines.items()}, frozenset(facts), frozenset(texts)
+    )
+
+
 class Stones:
     """The tombstones of all machines, read again when one changes. This machine's own are those of ""."""
 
@@ -241,6 +298,7 @@ class Stones:
             frozenset(each for stone in stones for each in stone.hashes),
             frozenset(each for stone in stones for each in stone.gone),
             frozenset(each for stone in stones for each in stone.counts),
+            frozenset(each for stone in stones for each in stone.of),
         )
 
     def unheard(self, machine: str = "") -> Buried:
@@ -255,7 +313,7 @@ class Stones:
             lines = (line.record for stream in talk for line in self._store.read(stream))
             hidden = {str(each.get("id")) for each in lines if each.get("kind") == "gone"}
             self._talk[machine] = ends, frozenset(hidden | self._entries_of(machine, hidden))
-        return Buried(found.keys, found.hashes, found.gone | self._talk[machine][1], found.counts)
+        return found.but(gone=found.gone | self._talk[machine][1])
 
     def _entries_of(self, machine: str, traces: set[str]) -> set[str]:
         """Return the ids of a machine's entries that were made of these traces."""
@@ -274,11 +332,19 @@ class Stones:
     def _news_for(self, machine: str) -> Buried:
         self._read()
         if machine not in self._unheard:
-            heard = self.heard(machine).hashes
-            others = (stones for name, stones in self._by_machine.items() if name != machine)
-            new = self._buried([stone for stones in others for stone in stones if not stone.hashes <= heard])
-            self._unheard[machine] = Buried(self._keys, new.hashes - heard, new.gone, new.counts)
+            heard = self.heard(machine)
+            others = [each for name, stones in self._by_machine.items() if name != machine for each in stones]
+            # What was forgotten, said again, and forgotten again has the same hashes.
+            asked = self._buried([stone for stone in others if stone.is_asked and not stone.of <= heard.of])
+            found = self._buried([stone for stone in others if not stone.hashes <= heard.hashes])
+            found = found.but(hashes=found.hashes - heard.hashes, of=frozenset())
+            self._unheard[machine] = found.with_all(asked)
         return self._unheard[machine]
+
+    def takes(self, machine: str, ts: float, path: str, line: str) -> bool:
+        """True if a line that a machine wrote on a page is forgotten: it has not heard of that, or forgot it since."""
+        since = (self._buried([stone]) for stone in self.of(machine) if ts <= stone.ts)
+        return any(buried.has_line(path, line) for buried in (self._news_for(machine), *since))
 
     def veil(self, machine: str) -> Callable[[Record], Record]:
         """Return what shows a record of another machine: itself, or a stand-in if it is forgotten."""
@@ -317,11 +383,18 @@ class Stones:
 
 
 def _stone_of(record: Record) -> Stone:
-    hashes, gone, counts = (record.get(name) for name in ("hashes", "gone", "words"))
+    hashes, gone, counts, of = (_listed(record, name) for name in ("hashes", "gone", "words", "of"))
+    name = str(record.get("id"))
     return Stone(
-        str(record.get("id")),
+        name,
         float(record.get("ts") or 0.0),
-        frozenset(map(str, hashes if isinstance(hashes, list) else ())),
-        frozenset(map(str, gone if isinstance(gone, list) else ())),
-        frozenset(each for each in (counts if isinstance(counts, list) else ()) if isinstance(each, int)),
+        frozenset(map(str, of if record.get("by") == HEARD else (name,))),
+        frozenset(map(str, hashes)),
+        frozenset(map(str, gone)),
+        frozenset(each for each in counts if isinstance(each, int)),
     )
+
+
+def _listed(record: Record, name: str) -> list[object]:
+    found = record.get(name)
+    return found if isinstance(found, list) else []

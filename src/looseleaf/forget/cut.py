@@ -14,7 +14,7 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import STATE
 from looseleaf.facts.gate import proposal_of
 from looseleaf.facts.known_facts import fact_text, sentence_text
-from looseleaf.facts.stones import SAID
+from looseleaf.facts.stones import HEARD, NOTHING_AGAIN, SAID
 from looseleaf.forget.rebase_edits import cut_state
 from looseleaf.language.topic_words import topic_name
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, traces_of
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Proposal
     from looseleaf.base.values import Fact, Record
     from looseleaf.facts.known_facts import Facts
+    from looseleaf.facts.stones import Again
     from looseleaf.store.protocol import Store
 
     class Heard(Protocol):
@@ -69,7 +70,8 @@ class Cut:
     """What is to go. `by` and `what`: how it was selected. `words`: folded; every sentence that holds them goes.
     `quotes`: by trace or text, the sentences that go from it. `facts`: by slot and value, as tombstones know them;
     `named`: their ids. `topics`: all their pages and entries. `sessions`, `origins`: all their sources. `entries`:
-    by reference, made of texts that go whole. `lines`: of pages, as tombstones know sentences."""
+    by reference, made of texts that go whole. `lines`: of pages, as tombstones know sentences. `again`: what stays all
+    the same."""
 
     def __init__(
         self,
@@ -85,11 +87,13 @@ class Cut:
         origins: frozenset[str] = frozenset(),
         entries: frozenset[str] = frozenset(),
         lines: frozenset[str] = frozenset(),
+        again: Again = NOTHING_AGAIN,
     ) -> None:
         self.by, self.what, self.agent, self.words = by, what, agent, words
         self.facts, self.named, self.topics = facts, named, topics
         self.sessions, self.origins, self.entries = sessions, origins, entries
         self.lines = lines
+        self.again = again
         self.quotes: Mapping[str, tuple[str, ...]] = {}
 
     def with_quotes(self, more: Mapping[str, set[str]]) -> Cut | None:
@@ -136,9 +140,10 @@ class Cut:
         return drop_sentences_with(text, (*self.words, *self.quotes.get(name, ())))
 
     def takes_fact(self, topic: str, relation: str, said: str) -> bool:
-        if topic in self.topics or self.holds(f"{relation}: {said}"):
-            return True
-        return bool(self.facts) and fact_text(topic, relation, said) in self.facts
+        text = fact_text(topic, relation, said) if self.facts or self.again.facts else ""
+        if text and text in self.again.facts:
+            return False
+        return topic in self.topics or self.holds(f"{relation}: {said}") or bool(text and text in self.facts)
 
     def takes_page(self, path: str) -> bool:
         return path.startswith("facts/") and topic_of(path) in self.topics
@@ -146,7 +151,7 @@ class Cut:
     def cut_page(self, path: str, text: str) -> str:
         """Return what is left of a page. Headings stay, without their words: the text below them is something else."""
         if self.takes_page(path):
-            return ""
+            return self._left_of_page(path, text)
         if path.startswith("review/"):
             text = review_page.without(text, self.named) if self.named else text
         elif self.facts or self.topics:
@@ -157,7 +162,7 @@ class Cut:
                 text = remove_line(text, line)
         if self.lines:
             lines = split_lines(text)
-            kept = _find_program_lines(path, text, lines)
+            kept = self._find_kept(path, text, lines)
             text = drop_lines(
                 lines, {at for at, line in enumerate(lines) if at not in kept and self._has_line(line)}
             )
@@ -173,6 +178,17 @@ class Cut:
             text = review_page.without(text, {name for name, texts in told.items() if self.holds(texts)})
         return self._remove_lines(path, text)
 
+    def _left_of_page(self, path: str, text: str) -> str:
+        """Return what is left of a page that goes: the frame, and what was said again."""
+        lines = split_lines(text)
+        if not any(self.again.has(path, line) for line in lines):
+            return ""
+        return drop_lines(lines, {*range(len(lines))} - self._find_kept(path, text, lines))
+
+    def _find_kept(self, path: str, text: str, lines: Sequence[str]) -> set[int]:
+        again = {at for at, line in enumerate(lines) if self.again.has(path, line)}
+        return again | _find_program_lines(path, text, lines)
+
     def _has_line(self, line: str) -> bool:
         plain = sentence_text(line)
         return plain in self.lines or plain.removeprefix("summary: ") in self.lines
@@ -180,7 +196,7 @@ class Cut:
     def _remove_lines(self, path: str, text: str) -> str:
         """Remove the lines that hold the words, even across a line end."""
         lines = split_lines(text)
-        kept = _find_program_lines(path, text, lines)
+        kept = self._find_kept(path, text, lines)
         gone = {
             at for at, line in enumerate(lines) if at not in kept and self.holds(_strip_labels(path, line))
         }
@@ -196,10 +212,12 @@ class Cut:
 
     def cut_version(self, path: str, data: bytes | None, before: bytes | None = None) -> bytes | None:
         """Return what is left of a page's version that follows another."""
-        if data is None or self.takes_page(path):
+        if data is None:
             return None
         if path == STATE:
-            return cut_state(data, self.holds, before)
+            return cut_state(data, self._holds_row, before)
+        if self.takes_page(path):
+            return self.cut_page(path, data.decode("utf-8", "replace")).encode() or None
         try:
             text = data.decode()
         except UnicodeDecodeError:
@@ -207,6 +225,9 @@ class Cut:
             return self.cut_page(path, text).encode("latin-1", "replace") if self.words else data
         left = self.cut_page(path, text)
         return data if left == text else left.encode()
+
+    def _holds_row(self, row: Any) -> bool:
+        return self.holds(row) and not self.again.has_row(filter(self.holds, worded(row)))
 
     @property
     def is_of_sources(self) -> bool:
@@ -349,11 +370,13 @@ def _cut_facts(
     return cut.with_quotes(_collect_quotes(store, facts, cut, chosen)) or cut
 
 
-def cut_heard(store: Store, facts: Facts, chosen: list[Fact], topics: frozenset[str], found: Heard) -> Cut:
+def cut_heard(
+    store: Store, facts: Facts, chosen: list[Fact], topics: frozenset[str], found: Heard, again: Again
+) -> Cut:
     """Cut what was found of another machine's forgetting."""
-    base = _cut_facts(store, facts, "heard", "", chosen, topics)
+    base = _cut_facts(store, facts, HEARD, "", chosen, topics)
     cut = Cut(
-        "heard",
+        HEARD,
         "",
         words=tuple(sorted(found.words)),
         facts=base.facts,
@@ -362,6 +385,7 @@ def cut_heard(store: Store, facts: Facts, chosen: list[Fact], topics: frozenset[
         sessions=frozenset(found.sessions),
         origins=frozenset(found.origins),
         lines=frozenset(found.lines),
+        again=again,
     )
     quotes = {source: set(words) for source, words in base.quotes.items()}
     for source, words in found.quotes.items():

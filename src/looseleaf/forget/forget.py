@@ -19,7 +19,7 @@ from looseleaf.facts.known_facts import (
     Tombstones,
     tombstone_hash,
 )
-from looseleaf.facts.stones import Buried
+from looseleaf.facts.stones import HEARD, Buried
 from looseleaf.forget.cut import cut_for, read_selector
 from looseleaf.forget.heard import find_heard, read_elsewhere
 from looseleaf.forget.held_files import cut_held, find_taken
@@ -129,7 +129,7 @@ def forget(
 
 def heed_others(parts: Needs, buried: Buried) -> Forgotten:
     """Forget what other machines forgot."""
-    made = _try_again(parts, lambda: _forget(parts, "heard", "", None, dry_run=False, buried=buried))
+    made = _try_again(parts, lambda: _forget(parts, HEARD, "", None, dry_run=False, buried=buried))
     return _prove(parts, *made, buried)
 
 
@@ -137,9 +137,10 @@ def look_for(parts: Needs, buried: Buried) -> Forgotten:
     """Return what would go from a log, opened to be read, because other machines forgot it."""
     parts.known.catch_up()
     logs = LogSnapshot(parts.files)
-    cut = find_heard(logs, parts.known, (), buried)
-    counts, first = ForgetPlan(parts, cut, logs, None, read_elsewhere(parts.files, buried.gone)).count(_SHOWN)
-    return Forgotten("heard", "", counts, first, (), "", None)
+    elsewhere = read_elsewhere(parts.files, parts.stones, buried)
+    cut = find_heard(logs, parts.known, (), buried, elsewhere.again)
+    counts, first = ForgetPlan(parts, cut, logs, None, elsewhere).count(_SHOWN)
+    return Forgotten(HEARD, "", counts, first, (), "", None)
 
 
 def _try_again(parts: Needs, forget: Callable[[], _Made]) -> _Made:
@@ -208,8 +209,9 @@ def _forget(
     try:
         try:
             if buried is not None:
-                cut = find_heard(logs, parts.known, parts.pages.absorb.held, buried)
-                plan = ForgetPlan(parts, cut, logs, switch, read_elsewhere(parts.files, buried.gone))
+                elsewhere = read_elsewhere(parts.files, parts.stones, buried)
+                cut = find_heard(logs, parts.known, parts.pages.absorb.held, buried, elsewhere.again)
+                plan = ForgetPlan(parts, cut, logs, switch, elsewhere)
                 _drop_aside(parts, plan, buried)
                 if not plan.changes_anything and switch is not None:
                     return _note_heard(parts, switch.name, buried), None
@@ -341,13 +343,13 @@ def _note_heard(parts: Needs, name: str, buried: Buried) -> Forgotten:
         "id": name,
         "ts": now(),
         "kind": "forgotten",
-        "by": "heard",
+        "by": HEARD,
         "counts": {},
     }
     with _locked(parts):
         parts.context.store.append(JOURNAL, [stone])
         parts.context.store.append(TOMBSTONES, [stone | buried.members])
-    return Forgotten("heard", "", {}, {}, (), name, None)
+    return Forgotten(HEARD, "", {}, {}, (), name, None)
 
 
 def _refuse_moved_line(parts: Needs, what: str) -> None:

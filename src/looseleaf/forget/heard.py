@@ -9,42 +9,44 @@ from __future__ import annotations
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.facts.known_facts import fact_text, sentence_text
-from looseleaf.facts.stones import origins_of
+from looseleaf.facts.stones import NOTHING_AGAIN, origins_of, said_again
 from looseleaf.facts.woven import part_in
 from looseleaf.forget.cut import cut_heard
 from looseleaf.log.entries import FOLDER, entries_in, read_entry
 from looseleaf.log.journal import BrokenEdit, edit_of, forward
-from looseleaf.log.talk_streams import journals
 from looseleaf.pages.grammar import new_page
 from looseleaf.state.rows import rows_of
 from looseleaf.store import JOURNAL
+from looseleaf.store.machines import stream_of
 from looseleaf.store.root import ASIDE, LATE, STAGED
+from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import undoubted
 from looseleaf.text.spellings import each_text, sentences_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from looseleaf.base.values import Document, Record
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.stones import Buried
+    from looseleaf.facts.stones import Again, Buried, Stones
     from looseleaf.forget.cut import Cut
     from looseleaf.store.protocol import Store
 
 
-def find_heard(store: Store, facts: Facts, held: Iterable[str], buried: Buried) -> Cut:
+def find_heard(store: Store, facts: Facts, held: Iterable[str], buried: Buried, again: Again) -> Cut:
     """Return what must be cut from this machine's log, and from held files, because others forgot it. `facts` must be
-    up to date."""
+    up to date. `again`: what others have said since they forgot it."""
     topics = {
         name for name in {*facts.topics, *store.folders(FOLDER)} if buried.holds("asked", f"topic\n{name}")
     }
     chosen = [
         fact
         for fact in facts.all()
-        if fact.topic in topics or buried.holds("fact", fact_text(fact.topic, fact.relation, fact.object))
+        if (text := fact_text(fact.topic, fact.relation, fact.object)) not in again.facts
+        and (fact.topic in topics or buried.holds("fact", text))
     ]
-    found = _Found(buried)
+    found = _Found(buried, again)
     for stream in store.streams():
         if stream.startswith("traces/"):
             for line in store.read(stream):
@@ -55,14 +57,15 @@ def find_heard(store: Store, facts: Facts, held: Iterable[str], buried: Buried) 
         found.take_text(store, reference)
     for path in (*held, *(stat.path for folder in (ASIDE, LATE, STAGED) for stat in store.list(folder))):
         found.take_file(store.get(path))
-    return cut_heard(store, facts, chosen, frozenset(topics), found)
+    return cut_heard(store, facts, chosen, frozenset(topics), found, again)
 
 
 class _Found:
     """What stands in the sources of this machine and is forgotten."""
 
-    def __init__(self, buried: Buried) -> None:
+    def __init__(self, buried: Buried, again: Again) -> None:
         self._buried = buried
+        self._again = again
         self._seen: set[str] = set()
         self.words: set[str] = set()
         self.sessions: set[str] = set()
@@ -88,8 +91,11 @@ class _Found:
 
     def take_edit(self, record: Record) -> None:
         edit = edit_of(record)
-        for hunk in edit.hunks if edit is not None else ():
-            self._take_lines((*hunk.removed, *hunk.added))
+        if edit is None:
+            return
+        for hunk in edit.hunks:
+            lines = (*hunk.removed, *hunk.added)
+            self._take_lines(line for line in lines if not self._again.has(edit.path, line))
 
     def take_file(self, document: Document | None) -> None:
         if document is not None:
@@ -139,10 +145,11 @@ class _Found:
 @frozen
 class Elsewhere:
     """What the logs of other machines say now: the lines of their pages and the rows of their states (None: those
-    machines have not forgotten yet); and the ids of sources that went."""
+    machines have not forgotten yet); the ids of sources that went; and what was said again since it was forgotten."""
 
     lines: frozenset[str] | None
     gone: frozenset[str]
+    again: Again = NOTHING_AGAIN
 
     def keep(self, path: str, old: bytes | None, new: bytes | None, *, has_own_summary: bool) -> bytes | None:
         """Return the page that a merge made from another, without lines that no machine has any more. The program's own
@@ -170,23 +177,35 @@ class Elsewhere:
         return "".join(left).encode()
 
 
-def read_elsewhere(store: Store, gone: frozenset[str]) -> Elsewhere:
+def read_elsewhere(store: Store, stones: Stones, buried: Buried) -> Elsewhere:
+    """Read the logs of other machines. `buried`: what this machine is to forget."""
     lines: set[str] = set()
-    for stream in journals(store)[1:]:
-        states: bytes | None = None
-        for line in store.read(stream):
-            edit = edit_of(line.record)
-            if edit is None:
-                continue
-            if edit.path == STATE:
-                try:
-                    states = forward(edit, states)
-                except BrokenEdit:
-                    states = None
-                lines |= {*map(_plain, (rows_of(states) or "").splitlines())} if edit.merge is None else set()
-            elif edit.merge is None:
-                lines |= {_plain(each) for hunk in edit.hunks for each in hunk.added}
-    return Elsewhere(frozenset(lines), gone)
+    again: list[tuple[str, str]] = []
+    for machine in store.machines():
+        for path, ts, line in _lines_of(store, stream_of(machine, JOURNAL)):
+            lines.add(_plain(line))
+            if buried.has_line(path, line) and not stones.takes(machine, ts, path, line):
+                again.append((path, line))
+    return Elsewhere(frozenset(lines), buried.gone, said_again(again))
+
+
+def _lines_of(store: Store, stream: str) -> Iterator[tuple[str, float, str]]:
+    """Yield the lines that a machine itself put on pages, and the rows of its state, each with its page and time."""
+    state: bytes | None = None
+    for each in store.read(stream):
+        edit = edit_of(each.record)
+        if edit is None:
+            continue
+        added = [line for hunk in edit.hunks for line in hunk.added]
+        if edit.path == STATE:
+            before = {*split_lines(rows_of(state) or "")}
+            try:
+                state = forward(edit, state)
+            except BrokenEdit:
+                state = None
+            added = [row for row in split_lines(rows_of(state) or "") if row not in before]
+        if edit.merge is None:
+            yield from ((edit.path, edit.ts, line) for line in added)
 
 
 def _is_kept(path: str, line: str, *, has_own_summary: bool) -> bool:

@@ -276,7 +276,10 @@ class ForgetPlan:
         texts = [*telling_sentences((*self._read_gone_sentences(), *self._made.lost, *lines, *quotes))]
         texts += [each for each in values if sum(map(str.isalnum, each)) >= LEAST]
         found = Needles(texts).without(self._read_staying())
-        return Needles({*found.texts, *(word for word in self._cut.words if not self._is_ours(word))})
+        alone = (
+            word for word in self._cut.words if not self._cut.again.says(word) and not self._is_ours(word)
+        )
+        return Needles({*found.texts, *alone})
 
     def _is_ours(self, word: str) -> bool:
         """True if the words are now only the program's own: member names, and what it puts on pages. For these, only
