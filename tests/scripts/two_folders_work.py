@@ -312,6 +312,7 @@ class Git(Carrier):
             process = self.processes.get(name)
             if process is not None:
                 process.send_signal(signal.SIGSTOP)
+                os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
             try:
                 self._commit(name)
                 self._git(name, "fetch", "-q")
@@ -325,12 +326,16 @@ class Git(Carrier):
         return count
 
     def _merge(self, name: str) -> bool:
+        if self._git(name, "status", "--porcelain"):
+            return False  # something was written since the commit: the next time
         try:
             self._git(name, "merge", "-q", "--no-edit", "origin/main")
         except RuntimeError as error:
             sides = Counter(row.split("\t")[1] for row in self._git(name, "ls-files", "-u").splitlines())
             if not sides:
-                return False  # the process stopped a moment later: the next time
+                self.faults.append(f"git ended halfway: {error}")
+                self._git(name, "reset", "-q", "--hard")  # all was committed
+                return False
             if max(sides.values()) > 2:
                 self.faults.append(f"git did not merge: {error}")
             self._commit(name)  # one side deleted a page that the other changed: a person keeps it

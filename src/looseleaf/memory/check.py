@@ -32,6 +32,7 @@ from looseleaf.pages.grammar import parse
 from looseleaf.pages.held import Held, copies_among, leftover_of, sure_original, vanished_together, why_held
 from looseleaf.pages.outside_edits import UNEXPLAINED, Heads
 from looseleaf.pages.settle import find_agent_copies, find_held, find_log_copies
+from looseleaf.place.logs_behind import find_behind, told_behind
 from looseleaf.state.file import next_step, parse_sound
 from looseleaf.state.rules import Unsound
 from looseleaf.store import JOURNAL, TOMBSTONES, records
@@ -82,6 +83,8 @@ def _check(parts: Parts) -> Iterator[Problem]:
         yield from _check_chains_of(store, machine)
     yield from _check_marks(store)
     yield from check_forgets(parts)
+    for machine in find_behind(store, parts.files.machine):
+        yield Problem(f"{log_of(machine)}/journal.jsonl", None, told_behind(machine), "note")
     for reference in _missing_entries(store, accepted):
         yield Problem(
             f"{FOLDER}/{reference}", None, f"this entry is gone; the journal names it. {_TO_DO_ENTRY}"
@@ -529,6 +532,7 @@ def repair(parts: Parts) -> list[str]:
         done += _accept_places(store) + _repair_entries(parts) + _accept_key(parts)
     parts.pages.absorb.read_again()
     done += forget_again(parts)
+    done += parts.others.go_on()
     if parted:
         parts.pages.absorb()  # takes in the others
     parts.notes[:] = [note for note in parts.notes if not note.endswith(TO_DO)]  # it is accepted now

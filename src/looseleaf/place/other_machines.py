@@ -50,6 +50,7 @@ from looseleaf.log.talk_streams import journals, talk_elsewhere
 from looseleaf.pages.grammar import drawer, new_page, parse, topic_of
 from looseleaf.pages.held import copies_among, new_lines, with_lines
 from looseleaf.pages.outside_edits import is_same_log
+from looseleaf.place.logs_behind import WITHOUT, find_behind, told_behind
 from looseleaf.place.proofs import Proofs, without_levels
 from looseleaf.state.rows import judge_rows, own_rows, rows_of, state_of
 from looseleaf.store import JOURNAL, JOURNAL_SCHEMA
@@ -457,7 +458,10 @@ class OtherMachines:
         self._logs: Mapping[str, Mapping[str, PageLog]] = {}
         self._proofs = Proofs(self._store, trusts=self._policy.trust_external_edits)
         self._newer: set[str] = set()
-        self._works = False
+        self._behind: set[str] = set()
+        """The machines whose logs lack something, and of which that was said."""
+        self._works = self._keeps = False
+        """`keeps`: lines of a page that no log has stay on it."""
 
     def __call__(self) -> None:
         absorb = self._parts.pages.absorb
@@ -472,7 +476,7 @@ class OtherMachines:
                 for machine in absorb.heads.doubted:
                     absorb.heads.taken.pop(machine, None)  # all of it again: more may be proven now
                 news = [each for each in map(self._read, machines) if each is not None]
-                if self._refuse_newer(news):
+                if self._refuse_newer(news) or self._wait(news):
                     return
                 for each in news:
                     self._drop_gone(each.machine)
@@ -493,6 +497,38 @@ class OtherMachines:
                     "other machines is taken in."
                 )
         return bool(newer)
+
+    def _wait(self, news: Sequence[News]) -> bool:
+        """True if a log lacks what was taken in of it."""
+        taken = self._parts.pages.absorb.heads.taken
+        places = {name: place for name, place in taken.items() if not name.endswith(".md")}
+        behind = find_behind(self._store, self._parts.files.machine, places) if news else {}
+        for machine in sorted(behind.keys() - self._behind):
+            self._behind.add(machine)
+            self._note(told_behind(machine))
+        return bool(behind)
+
+    def go_on(self) -> list[str]:
+        """Take in what there is, though logs lack what was taken in of them; what only pages have of that stays on
+        them. Return a sentence for each log."""
+        absorb = self._parts.pages.absorb
+        with absorb.threads, self._store.lock():
+            behind = find_behind(self._store, self._parts.files.machine)
+            if not behind:
+                return []
+            record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": clock.now(), "kind": WITHOUT}
+            self._keeps = True
+            try:
+                for machine in behind:
+                    absorb.heads.taken.pop(machine, None)
+                machines = self._parts.files.machines()
+                news = [each for each in map(self._read, machines) if each is not None]
+                paths = [path for path in absorb.heads.pages if is_page_path(path)]
+                self._take(news, paths)
+            finally:
+                self._keeps = False
+            self._store.append(JOURNAL, [record | {"machines": behind}])
+        return [f"what is here goes on without what the log of {name} lacks" for name in sorted(behind)]
 
     def _tell_left_out(self, news: Sequence[News]) -> None:
         for each in news:
@@ -845,6 +881,24 @@ class OtherMachines:
             merge=_merge_of(seen, found, page.machine_of(latest)), summary=page.summary_author(weave)
         )
         self._put(path, logs, edit, head, new)
+        if self._keeps and head is not None:
+            self._keep(path, head, weave)
+
+    def _keep(self, path: str, head: bytes, weave: Weave) -> None:
+        """Put lines that no log has any more on their page again."""
+        text_of = _woven_text(path)
+        now, before = (text_of(each) or "" for each in (self._parts.pages.absorb.head_bytes(path), head))
+        taken_away = {line.text.strip() for line, _ in weave.removed()} | {
+            line.text.strip() for line in weave.lines()
+        }
+        lost = [line for line in new_lines(now, before) if line not in taken_away]
+        if path != STATE:
+            self._put_back(path, before, lost)
+        elif lost:
+            made = state_of((row, "") for row in (*split_lines(now), *lost))
+            edit = self._parts.pages.absorb.edit_from_head(path, made, PROGRAM, KEPT)
+            document = self._parts.files.get(path, self._policy.page_bytes)
+            self._store.put(path, made, base=document and document.sha256, record=record_of(edit))
 
     def _put(
         self, path: str, logs: Mapping[str, PageLog], edit: Edit, head: bytes | None, new: bytes | None
