@@ -887,18 +887,16 @@ class OtherMachines:
     def _keep(self, path: str, head: bytes, weave: Weave) -> None:
         """Put lines that no log has any more on their page again."""
         text_of = _woven_text(path)
-        now, before = (text_of(each) or "" for each in (self._parts.pages.absorb.head_bytes(path), head))
-        taken_away = {line.text.strip() for line, _ in weave.removed()} | {
-            line.text.strip() for line in weave.lines()
-        }
-        lost = [line for line in new_lines(now, before) if line not in taken_away]
+        now = self._parts.pages.absorb.head_bytes(path)
+        text, before = (text_of(each) or "" for each in (now, head))
+        told = {line.text.strip() for line in (*weave.lines(), *(line for line, _ in weave.removed()))}
+        lost = [line for line in new_lines(text, before) if line not in told]
         if path != STATE:
             self._put_back(path, before, lost)
         elif lost:
-            made = state_of((row, "") for row in (*split_lines(now), *lost))
+            made = state_of((row, "") for row in (*split_lines(text), *lost))
             edit = self._parts.pages.absorb.edit_from_head(path, made, PROGRAM, KEPT)
-            document = self._parts.files.get(path, self._policy.page_bytes)
-            self._store.put(path, made, base=document and document.sha256, record=record_of(edit))
+            self._store.put(path, made, base=sha256_or_none(now), record=record_of(edit))
 
     def _put(
         self, path: str, logs: Mapping[str, PageLog], edit: Edit, head: bytes | None, new: bytes | None
