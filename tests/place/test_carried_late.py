@@ -113,9 +113,7 @@ def test_an_old_file_with_a_newer_time_that_comes_before_its_journal_takes_nothi
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other machine wrote the old version again (it merged it), and that record has not arrived."""
-    monkeypatch.setattr(
-        "looseleaf.place.other_machines._AT_ONCE", 0.0
-    )  # the records here are older than that
+    monkeypatch.setattr("looseleaf.place.brought_files._AT_ONCE", 0.0)  # the records here are older than that
     two_with_a_page(machines)
     with machines.open(FIRST) as memory:
         memory.remember("The second fence is red.", topic="garden")

@@ -19,7 +19,8 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.log.journal import make_edit, record_of
-from looseleaf.place.other_machines import OtherMachines, PageLog
+from looseleaf.place.other_machines import OtherMachines
+from looseleaf.place.woven_page import PageLog
 from looseleaf.store.foreign import SAYS
 from looseleaf.store.records import decode, encode
 from machines import FIRST, Machines

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from looseleaf.memory.layers import Layer, Layers
     from looseleaf.models.costs import Costs
     from looseleaf.pages.held import Held
+    from looseleaf.place.brought_files import BroughtFiles
     from looseleaf.place.corrections import Corrections, Obey
     from looseleaf.place.distill_and_place import MemoryMaker
     from looseleaf.place.guard import Guard
@@ -343,6 +344,12 @@ class Parts(PlaceParts):
 
         return OtherMachines(self.context, self)
 
+    @cached_property
+    def brought_files(self) -> BroughtFiles:
+        from looseleaf.place.brought_files import BroughtFiles
+
+        return BroughtFiles(self.context, self)
+
     def take_in(self) -> None:
         """Take in what other machines wrote. Most memories have one machine."""
         if self.files.machines():
@@ -399,16 +406,16 @@ class Parts(PlaceParts):
 
     def without_forgotten(self, path: str, head: bytes | None, data: bytes) -> bytes:
         is_old = bool(self.stones.heard()) and (bool(self.files.machines()) or self._is_tracked)
-        return self.others.without_forgotten(path, head, data) if is_old else data
+        return self.brought_files.without_forgotten(path, head, data) if is_old else data
 
     def brought(self, path: str, version: str, stat: Stat) -> bool:
-        return bool(self.files.machines()) and self.others.brought(path, version, stat)
+        return bool(self.files.machines()) and self.brought_files.brought(path, version, stat)
 
     def tell_put_back(self, path: str, version: str) -> None:
-        self.others.tell_put_back(path, version)
+        self.brought_files.tell_put_back(path, version)
 
     def drop_known(self, copies: Sequence[Held]) -> list[str]:
-        dropped = self.others.drop_known(copies) if self.files.machines() else []
+        dropped = self.brought_files.drop_known(copies) if self.files.machines() else []
         if not self.stones.heard():
             return dropped
         from looseleaf.forget.held_files import cut_late

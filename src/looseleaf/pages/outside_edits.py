@@ -278,6 +278,11 @@ class Heads:
         found: Head = self.pages.get(path, NO_PAGE)
         return found
 
+    def edited(self, path: str) -> float | None:
+        """Return when the last edit of a page was made; None if there is none, or its id does not tell."""
+        edit = self.get(path).edit
+        return time_of(edit) if edit is not None and is_id(edit) else None
+
     def prove(self) -> None:
         """Note that all pages were compared with this journal."""
         self.is_proven = True
@@ -885,8 +890,7 @@ class OutsideEdits:
     def put_back(self, path: str, head: bytes, base: str | None) -> None:
         """Make a page's file its head again. Where a copier carries it, it looks no newer than the edit that made it:
         else it would replace what another machine wrote since."""
-        edit = self.heads.get(path).edit
-        when = time_of(edit) if edit is not None and is_id(edit) and self._store.machines() else None
+        when = self.heads.edited(path) if self._store.machines() else None
         self._store.put(path, head, base=base, when=when)
 
     def journal_edit(self, path: str, new: bytes | None, author: str, reason: str) -> Edit:
