@@ -34,7 +34,5 @@ def test_after_thousands_of_histories_nothing_is_lost_and_no_level_rose() -> Non
 def test_a_merge_that_raises_a_level_or_loses_a_line_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from looseleaf.place import woven_page
 
-    monkeypatch.setattr(
-        woven_page.WovenPage, "latest", lambda page, weave: next(iter(page._logs.values()))
-    )
+    monkeypatch.setattr(woven_page.WovenPage, "latest", lambda page, weave: next(iter(page._logs.values())))
     assert any("LOST" in each or "DIFFERENT" in each for each in histories.play(375)[1])
