@@ -181,6 +181,70 @@ def test_the_very_words_that_went_with_their_session_stay_once_they_are_said_aga
     assert holding(machines, words) == []
 
 
+@pytest.mark.parametrize("first", [FIRST, "phone"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_one_machine_finds_when_it_hears_takes_nothing_that_another_said_since(
+    machines: Machines, first: str, times: int
+) -> None:
+    def say(name: str, words: str) -> None:
+        with machines.open(name) as memory:
+            memory.remember(words)
+
+    stew = f"I like {WORD} stew from one."
+    say(FIRST, stew)  # the first machine has not heard yet
+    for _ in range(times):
+        say("lap", f"My brother keeps a {WORD}.")
+        with machines.open("lap") as memory:
+            memory.forget(match=WORD)
+    for name in (first, *{FIRST, "phone"} - {first}):
+        machines.carry("lap", name)
+        if name == "phone":
+            say("phone", stew)
+        else:
+            current(machines, name)
+    meet(machines)
+    for name in NAMES:
+        assert [fact.object for fact in current(machines, name) if WORD in fact.object] == [stew]
+    stones = {name: machines.log(name, name).joinpath("tombstones.jsonl").read_bytes() for name in NAMES}
+    meet(machines, 2)
+    assert stones == {
+        name: machines.log(name, name).joinpath("tombstones.jsonl").read_bytes() for name in NAMES
+    }
+    with machines.open(FIRST) as memory:
+        memory.forget(match=WORD)
+    meet(machines)
+    assert holding(machines, WORD) == []
+
+
+def test_a_machine_keeps_no_views_of_the_logs_in_whose_place_it_forgets(
+    machines: Machines, tmp_path: Path
+) -> None:
+    words = f"My brother keeps a {WORD}."
+    copy = tmp_path / "copy"
+    shutil.copytree(machines[FIRST], copy)
+    with machines.open(FIRST, copy) as memory:
+        memory.remember(words)
+    with machines.open(FIRST) as memory:
+        memory.remember("I like pears.")
+        memory.merge(copy)
+        assert [name for name in memory.parts.files.machines() if name.startswith(f"{FIRST}-")]
+    shutil.rmtree(copy)
+    meet(machines)
+    with machines.open("lap") as memory:
+        memory.forget(match=WORD)
+    meet(machines)
+    with machines.open(FIRST) as memory:
+        memory.remember(words)
+    meet(machines)
+    with machines.open("phone") as memory:
+        memory.forget(match=WORD)
+    meet(machines)
+    branch = [path for path in (machines[FIRST] / "log/on").iterdir() if path.name.startswith(f"{FIRST}-")]
+    assert branch
+    assert [name for name in holding(machines, WORD) if name.startswith(FIRST)] == []
+    assert not (machines[FIRST] / "views/on" / branch[0].name / "machines").exists()
+
+
 @pytest.mark.parametrize("by", ["match", "fact"])
 @pytest.mark.parametrize("where", [("lap", "lap"), ("lap", FIRST), (FIRST, "phone")])
 def test_what_is_said_again_is_forgotten_again(machines: Machines, by: str, where: tuple[str, str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from looseleaf import Refused
 from machines import FIRST, NAMES, Machines
 
 SAID = {"Rome", "Acme", "Tom"}
@@ -90,7 +91,7 @@ def test_what_a_log_lacks_for_a_while_is_not_lost(machines: Machines, how: str, 
     assert machines.pages(FIRST) == machines.pages("lap") == machines.pages("phone")
 
 
-@pytest.mark.parametrize("how", ["older", "gone", "restored"])
+@pytest.mark.parametrize("how", ["older", "gone"])
 def test_repair_goes_on_without_it_and_loses_no_line_of_a_page(machines: Machines, how: str) -> None:
     lose(machines, how)
     write_on_both(machines)
@@ -114,6 +115,74 @@ def test_repair_goes_on_without_it_and_loses_no_line_of_a_page(machines: Machine
     for name in NAMES:
         assert know(machines, name) >= SAID | {"green tea", "pears", "apples"}
     assert machines.pages(FIRST) == machines.pages("lap") == machines.pages("phone")
+
+
+@pytest.mark.parametrize("how", ["restored", "repaired"])
+def test_what_a_log_has_lost_for_good_stays_on_the_pages_of_the_others(machines: Machines, how: str) -> None:
+    if how == "restored":
+        lose(machines, how)
+    else:
+        lose(machines, "gone")
+        journal = machines.log("lap", "lap") / "journal.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        last = max(at for at, line in enumerate(lines) if b"USER.md" in line)
+        lines[last] = b'{"x' + lines[last][5:]
+        journal.write_bytes(b"".join(lines))
+        with machines.open("lap") as memory:
+            assert memory.repair()
+            assert [str(each) for each in memory.check() if each.severity == "error"] == []
+            memory.remember("I like figs.")
+        machines.carry("lap", FIRST)
+    with machines.open(FIRST) as memory:
+        assert {fact.object for fact in memory.facts()} >= SAID | {"figs"}
+        assert [note for note in memory.parts.notes if "the log of lap lacks" in note]
+        assert [str(each) for each in memory.check() if each.severity == "error"] == []
+    write_on_both(machines)
+    assert know(machines, FIRST) >= SAID | {"pears", "apples", "figs"}
+    meet(machines)
+    for name in NAMES:
+        assert know(machines, name) >= SAID | {"green tea", "pears", "apples", "figs"}
+        with machines.open(name) as memory:
+            assert [str(each) for each in memory.check() if each.severity == "error"] == []
+            assert memory.parts.notes == []
+    assert machines.pages(FIRST) == machines.pages("lap") == machines.pages("phone")
+
+
+def test_repair_leaves_the_words_of_a_person_theirs_on_all_machines(machines: Machines) -> None:
+    with machines.open("lap") as memory:
+        memory.remember("I like plums.")
+    machines.carry("lap", FIRST)
+    assert "plums" in know(machines, FIRST)
+    shutil.rmtree(machines.log(FIRST, "lap"))
+    with machines.open("phone") as memory:
+        memory.remember("I like kiwis.")
+    machines.carry("phone", FIRST)
+    with machines.open(FIRST) as memory:
+        assert memory.repair()
+    names = (FIRST, "phone")
+    for _ in range(3):
+        machines.carry_all(names)
+        assert all(know(machines, name) for name in names)
+    assert machines.facts(FIRST) == machines.facts("phone")
+    with machines.open("phone") as memory:
+        assert {fact.object: fact.level for fact in memory.facts()}["plums"] == "confirmed"
+
+
+def test_nothing_is_undone_while_a_log_is_away(machines: Machines) -> None:
+    with machines.open("lap") as memory:
+        memory.remember("I live in Rome.")
+    meet(machines)
+    with machines.open(FIRST) as memory:
+        memory.remember("I like pears.")
+    with machines.open("phone") as memory:
+        memory.remember("I like apples.")
+    meet(machines)
+    shutil.rmtree(machines.log(FIRST, "lap"))
+    with machines.open(FIRST) as memory:
+        before = memory.pages.read("USER.md").text
+        with pytest.raises(Refused, match="The log of lap is gone"):
+            memory.history.undo()
+        assert memory.pages.read("USER.md").text == before
 
 
 def test_what_a_machine_forgot_is_missed_by_nobody(machines: Machines) -> None:

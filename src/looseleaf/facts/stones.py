@@ -90,8 +90,9 @@ def phrases(text: str, count: int) -> Iterator[str]:
 @frozen
 class Stone:
     """One forgetting, as its machine tells it. `of`: what somebody asked for that it carries out, by id: itself, or the
-    tombstones that its machine heard. `gone`: the ids of traces and entries that went. `counts`: how many words each
-    phrase had, where phrases were asked for."""
+    tombstones that its machine heard. `echoes`: hashes that it only repeats, of what another machine found in its log
+    when it heard. `gone`: the ids of traces and entries that went. `counts`: how many words each phrase had, where
+    phrases were asked for."""
 
     id: str
     ts: float
@@ -99,6 +100,7 @@ class Stone:
     hashes: frozenset[str]
     gone: frozenset[str]
     counts: frozenset[int]
+    echoes: frozenset[str]
 
     @property
     def is_asked(self) -> bool:
@@ -109,16 +111,23 @@ class Stone:
 @frozen
 class Buried(Replaceable):
     """Hashes of what is forgotten, ids of what went, how many words the phrases had that were asked for, and the ids of
-    the tombstones that asked for it."""
+    the tombstones that asked for it. `echoes`: hashes of what another machine found in its log when it heard of
+    the same; a machine that has heard of that itself may have said such a thing since, but not taken it from there."""
 
     keys: tuple[bytes, ...]
     hashes: frozenset[str]
     gone: frozenset[str]
     counts: frozenset[int]
     of: frozenset[str] = frozenset()
+    echoes: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.hashes)
+        return bool(self.hashes or self.echoes)
+
+    @property
+    def with_echoes(self) -> Buried:
+        """The same, with the echoes among the hashes."""
+        return self.but(hashes=self.hashes | self.echoes, echoes=frozenset())
 
     @property
     def members(self) -> Record:
@@ -126,6 +135,7 @@ class Buried(Replaceable):
         found: Record = {"schema": TOMBSTONES_SCHEMA, "key": key_fingerprint(self.keys[0])}
         found["hashes"] = sorted(self.hashes)
         kept = {"gone": sorted(self.gone), "words": sorted(self.counts), "of": sorted(self.of)}
+        kept |= {"echoes": sorted(self.echoes - self.hashes)}
         return found | {name: value for name, value in kept.items() if value}
 
     def with_all(self, other: Buried) -> Buried:
@@ -135,6 +145,7 @@ class Buried(Replaceable):
             self.gone | other.gone,
             self.counts | other.counts,
             self.of | other.of,
+            self.echoes | other.echoes,
         )
 
     def holds(self, kind: str, text: str) -> bool:
@@ -210,7 +221,8 @@ class Buried(Replaceable):
         if self.takes(record):
             return filler(record)
         if record.get("kind") == "edit":
-            is_told = any(map(self.has_sentence, each_text(record.get("diff"))))
+            buried = self.with_echoes if "merge" in record else self
+            is_told = any(map(buried.has_sentence, each_text(record.get("diff"))))
             return filler(record) if is_told else record
         left = {name: self._masked(record[name]) for name in SAID if record.get(name)}
         return record if all(left[name] == record[name] for name in left) else record | left
@@ -299,6 +311,7 @@ class Stones:
             frozenset(each for stone in stones for each in stone.gone),
             frozenset(each for stone in stones for each in stone.counts),
             frozenset(each for stone in stones for each in stone.of),
+            frozenset(each for stone in stones for each in stone.echoes),
         )
 
     def unheard(self, machine: str = "") -> Buried:
@@ -336,9 +349,22 @@ class Stones:
             others = [each for name, stones in self._by_machine.items() if name != machine for each in stones]
             # What was forgotten, said again, and forgotten again has the same hashes.
             asked = self._buried([stone for stone in others if stone.is_asked and not stone.of <= heard.of])
-            found = self._buried([stone for stone in others if not stone.hashes <= heard.hashes])
-            found = found.but(hashes=found.hashes - heard.hashes, of=frozenset())
-            self._unheard[machine] = found.with_all(asked)
+            known = heard.hashes | heard.echoes
+            told = [stone for stone in others if not stone.hashes | stone.echoes <= known]
+            found = self._buried([stone for stone in told if not stone.of <= heard.of])
+            echoed = self._buried([stone for stone in told if stone.of <= heard.of])
+            self._unheard[machine] = asked.with_all(
+                found.but(
+                    hashes=found.hashes - known,
+                    gone=found.gone | echoed.gone,
+                    counts=found.counts | echoed.counts,
+                    of=frozenset(),
+                    echoes=(found.echoes | echoed.hashes | echoed.echoes)
+                    - known
+                    - found.hashes
+                    - asked.hashes,
+                )
+            )
         return self._unheard[machine]
 
     def takes(self, machine: str, ts: float, path: str, line: str) -> bool:
@@ -383,7 +409,9 @@ class Stones:
 
 
 def _stone_of(record: Record) -> Stone:
-    hashes, gone, counts, of = (_listed(record, name) for name in ("hashes", "gone", "words", "of"))
+    hashes, gone, counts, of, echoes = (
+        _listed(record, name) for name in ("hashes", "gone", "words", "of", "echoes")
+    )
     name = str(record.get("id"))
     return Stone(
         name,
@@ -392,6 +420,7 @@ def _stone_of(record: Record) -> Stone:
         frozenset(map(str, hashes)),
         frozenset(map(str, gone)),
         frozenset(each for each in counts if isinstance(each, int)),
+        frozenset(map(str, echoes)),
     )
 
 

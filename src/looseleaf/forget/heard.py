@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 def find_heard(store: Store, facts: Facts, held: Iterable[str], buried: Buried, again: Again) -> Cut:
     """Return what must be cut from this machine's log, and from held files, because others forgot it. `facts` must be
-    up to date. `again`: what others have said since they forgot it."""
+    up to date. `again`: what was said since by machines that had
+    heard."""
     topics = {
         name for name in {*facts.topics, *store.folders(FOLDER)} if buried.holds("asked", f"topic\n{name}")
     }
@@ -44,7 +45,7 @@ def find_heard(store: Store, facts: Facts, held: Iterable[str], buried: Buried, 
         fact
         for fact in facts.all()
         if (text := fact_text(fact.topic, fact.relation, fact.object)) not in again.facts
-        and (fact.topic in topics or buried.holds("fact", text))
+        and (fact.topic in topics or buried.with_echoes.holds("fact", text))
     ]
     found = _Found(buried, again)
     for stream in store.streams():
@@ -65,6 +66,7 @@ class _Found:
 
     def __init__(self, buried: Buried, again: Again) -> None:
         self._buried = buried
+        self._echoed = buried.with_echoes
         self._again = again
         self._seen: set[str] = set()
         self.words: set[str] = set()
@@ -105,7 +107,7 @@ class _Found:
         for line in lines:
             plain = sentence_text(line)
             for each in (plain, plain.removeprefix("summary: ")):
-                if self._is_new(f"line\n{each}") and self._buried.holds("sentence", each):
+                if self._is_new(f"line\n{each}") and self._echoed.holds("sentence", each):
                     self.lines.add(each)
             self._take_words(line)
 
@@ -178,13 +180,18 @@ class Elsewhere:
 
 
 def read_elsewhere(store: Store, stones: Stones, buried: Buried) -> Elsewhere:
-    """Read the logs of other machines. `buried`: what this machine is to forget."""
+    """Read the logs of other machines. `buried`: what this machine is to forget. Of mere echoes, what it wrote itself
+    stays."""
     lines: set[str] = set()
-    again: list[tuple[str, str]] = []
+    again = [
+        (path, line)
+        for path, _, line in (_lines_of(store, JOURNAL) if buried.echoes else ())
+        if buried.with_echoes.has_line(path, line) and not buried.has_line(path, line)
+    ]
     for machine in store.machines():
         for path, ts, line in _lines_of(store, stream_of(machine, JOURNAL)):
             lines.add(_plain(line))
-            if buried.has_line(path, line) and not stones.takes(machine, ts, path, line):
+            if buried.with_echoes.has_line(path, line) and not stones.takes(machine, ts, path, line):
                 again.append((path, line))
     return Elsewhere(frozenset(lines), buried.gone, said_again(again))
 

@@ -83,7 +83,8 @@ def _check(parts: Parts) -> Iterator[Problem]:
         yield from _check_chains_of(store, machine)
     yield from _check_marks(store)
     yield from check_forgets(parts)
-    for machine in find_behind(store, parts.files.machine):
+    behind = find_behind(store, parts.files.machine)
+    for machine in (name for name, each in behind.items() if not each.went_on):
         yield Problem(f"{log_of(machine)}/journal.jsonl", None, told_behind(machine), "note")
     for reference in _missing_entries(store, accepted):
         yield Problem(

@@ -54,6 +54,8 @@ def forget_in_place_of(parts: Machine, name: str, *, dry_run: bool = False) -> F
         found = _found_there(parts, step.probe) if step.probe is not None else done.probe
         done = done.but(counts=counts, id=step.id, probe=found)
         parts.pages.absorb()
+    if not dry_run:
+        parts.files.drop_views_of(name)
     return done
 
 

@@ -157,7 +157,7 @@ class BroughtFiles:
         past = {name for name, log in had.items() for edit in log.edits.values() if edit.base == version}
         return (wrote or {*had}) <= past | stays
 
-    def put_back(self, path: str, copy: str, lines: Collection[str]) -> bool:
+    def put_back(self, path: str, copy: str, lines: Collection[str], author: str = PROGRAM) -> bool:
         """Put lines of a copy on its page again; False if a change of it is to be absorbed first."""
         with self._store.lock():
             absorb = self._parts.pages.absorb
@@ -185,7 +185,7 @@ class BroughtFiles:
                     told.append(
                         {name: value for name, value in last.to_dict().items() if name not in _OF_LINE}
                     )
-            edit = make_edit(new_id(), clock.now(), path, PROGRAM, KEPT, head, made, facts=tuple(told))
+            edit = make_edit(new_id(), clock.now(), path, author, KEPT, head, made, facts=tuple(told))
             self._store.put(path, made, base=document.sha256, record=record_of(edit))
             absorb.heads.catch_up()
             return True

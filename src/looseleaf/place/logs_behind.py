@@ -1,9 +1,10 @@
-"""Logs of other machines that lack what was taken in of them (FORMAT §20.2): gone from the folder, or an older file is
-in their place. What pages have of them would be lost, so nothing is taken in until they are back, or `repair` goes on
-without them."""
+"""Logs of other machines that lack what was taken in of them (FORMAT §20.2). One that is gone from the folder, or in
+whose place an older file is, may be back: nothing is taken in until then, or until `repair` goes on without it. A log
+that went on (its machine used a backup, or repaired it) has lost it. Lines of pages that rest on it stay."""
 
 from __future__ import annotations
 
+from looseleaf.base.immutable import frozen
 from looseleaf.base.values import Position
 from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.store import JOURNAL
@@ -11,27 +12,36 @@ from looseleaf.store.machines import stream_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from looseleaf.base.values import Record
     from looseleaf.store.protocol import Store
 
 WITHOUT = "without"
 """The kind of the record that goes on without what some logs lack."""
 
 
+@frozen
+class Behind:
+    """What a log lacks: the edit with the id `last`, and maybe earlier ones. `went_on`: it has later records."""
+
+    last: str
+    went_on: bool
+
+
 def find_behind(
     store: Store, own: str, taken: Mapping[str, Sequence[object]] | None = None
-) -> dict[str, str]:
-    """Return the machines whose logs lack what was taken in of them, each with the id of the last edit of it. `own`:
-    this machine. `taken`: where each log ended then, if that is known."""
+) -> dict[str, Behind]:
+    """Return the logs that lack what was taken in of them, by machine. `own`: this machine. `taken`: where each log
+    ended then, if that is known."""
     machines = store.machines()
     if taken and all(name in machines and _is_longer(store, name, *place) for name, place in taken.items()):
         return {}
-    known = _find_seen(store)
-    return {
-        name: last for name, last in known.items() if name != own and not _has(store, name, last, machines)
-    }
+    found: dict[str, Behind] = {}
+    for name, seen in _find_seen(store).items():
+        behind = _look(store, name, seen) if name in machines else Behind(max(seen), went_on=False)
+        if name != own and behind is not None:
+            found[name] = behind
+    return found
 
 
 def told_behind(machine: str) -> str:
@@ -42,37 +52,45 @@ def told_behind(machine: str) -> str:
     )
 
 
+def told_without(machine: str) -> str:
+    return f"what the log of {machine} lacks is not waited for; the pages stay as they are"
+
+
 def _is_longer(store: Store, machine: str, segment: object, offset: object, last: object) -> bool:
     place = Position(int(str(segment)), int(str(offset)))
     return is_same_log(store, place, last, stream_of(machine, JOURNAL))
 
 
-def _find_seen(store: Store) -> dict[str, str]:
-    """Return, by machine, the last of its edits that this one took in."""
-    seen: dict[str, str] = {}
+def _find_seen(store: Store) -> dict[str, set[str]]:
+    """Return, by machine, the edits that this one took in, as far as its own edits say so."""
+    seen: dict[str, set[str]] = {}
     given_up: dict[str, str] = {}
     for line in store.read(JOURNAL):
-        if line.record.get("kind") == WITHOUT:
-            _add(given_up, line.record.get("machines"))
         merge = line.record.get("merge")
-        if isinstance(merge, dict):
-            _add(seen, merge.get("seen"))
-    return {name: last for name, last in seen.items() if last > given_up.get(name, "")}
+        for name, last in _members(merge.get("seen") if isinstance(merge, dict) else None):
+            seen.setdefault(name, set()).add(last)
+        for name, last in _members(
+            line.record.get("machines") if line.record.get("kind") == WITHOUT else None
+        ):
+            given_up[name] = max(last, given_up.get(name, ""))
+    left = {name: {each for each in ids if each > given_up.get(name, "")} for name, ids in seen.items()}
+    return {name: ids for name, ids in left.items() if ids}
 
 
-def _add(found: dict[str, str], told: object) -> None:
-    for name, last in told.items() if isinstance(told, dict) else ():
-        found[name] = max(str(last), found.get(name, ""))
+def _members(told: object) -> Iterator[tuple[str, str]]:
+    if isinstance(told, dict):
+        yield from ((name, str(last)) for name, last in told.items())
 
 
-def _has(store: Store, machine: str, last: str, machines: Sequence[str]) -> bool:
-    """True if a log has an edit, or its machine has forgotten something since: then that may have gone on purpose."""
-    if machine not in machines:
-        return False
-    records = (line.record for line in store.read(stream_of(machine, JOURNAL)))
-    return any(_is_since(each, last) for each in records)
-
-
-def _is_since(record: Record, last: str) -> bool:
-    name = str(record.get("id"))
-    return name == last or (record.get("kind") == "forgotten" and name > last)
+def _look(store: Store, machine: str, seen: set[str]) -> Behind | None:
+    """Return what a log lacks of these edits, without those before which its machine has forgotten something: they may
+    have gone on purpose."""
+    names: set[str] = set()
+    forgotten = ""
+    for line in store.read(stream_of(machine, JOURNAL)):
+        name = str(line.record.get("id"))
+        names.add(name)
+        if line.record.get("kind") == "forgotten":
+            forgotten = max(forgotten, name)
+    lacks = {each for each in seen - names if each > forgotten}
+    return Behind(max(lacks), went_on=max(names, default="") > max(lacks)) if lacks else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 
 from looseleaf.base import ids as clock
+from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import CONFIDENCE, lowest
@@ -36,7 +37,7 @@ from looseleaf.pages.grammar import parse
 from looseleaf.pages.held import copies_among, new_lines
 from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.place.brought_files import KEPT
-from looseleaf.place.logs_behind import WITHOUT, find_behind, told_behind
+from looseleaf.place.logs_behind import WITHOUT, find_behind, told_behind, told_without
 from looseleaf.place.proofs import Proofs, without_levels
 from looseleaf.place.woven_page import (
     PageLog,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Document, Edit, Fact, Level, Record
     from looseleaf.place.brought_files import BroughtFiles
     from looseleaf.place.brought_files import Needs as BroughtNeeds
+    from looseleaf.place.logs_behind import Behind
     from looseleaf.store.context import Context
 
     class Needs(BroughtNeeds, Protocol):
@@ -116,16 +118,25 @@ class OtherMachines:
                 absorb.know(recovers=True)
                 freed = self._freed()
                 machines = self._parts.files.machines()
+                behind = self._find_behind()
+                if self._wait(behind):
+                    return
                 for machine in absorb.heads.doubted:
                     absorb.heads.taken.pop(machine, None)  # all of it again: more may be proven now
                 news = [each for each in map(self._read, machines) if each is not None]
-                if self._refuse_newer(news) or self._wait(news):
+                if self._refuse_newer(news):
                     return
                 for each in news:
                     self._drop_gone(each.machine)
-                if (news or freed) and all(map(self._is_whole, machines)):
+                if not (news or freed) or not all(map(self._is_whole, machines)):
+                    return
+                if behind:
+                    self._take_without(behind, news)
+                    for machine in sorted(behind):
+                        self._note(f"{told_without(machine).capitalize()}.")
+                else:
                     self._take(news, freed)
-                    self._tell_left_out(news)
+                self._tell_left_out(news)
         finally:
             self._works = False
 
@@ -141,37 +152,41 @@ class OtherMachines:
                 )
         return bool(newer)
 
-    def _wait(self, news: Sequence[News]) -> bool:
-        """True if a log lacks what was taken in of it."""
+    def _find_behind(self) -> dict[str, Behind]:
         taken = self._parts.pages.absorb.heads.taken
         places = {name: place for name, place in taken.items() if not name.endswith(".md")}
-        behind = find_behind(self._store, self._parts.files.machine, places) if news else {}
-        for machine in sorted(behind.keys() - self._behind):
+        return find_behind(self._store, self._parts.files.machine, places)
+
+    def _wait(self, behind: Mapping[str, Behind]) -> bool:
+        """True if a log lacks what was taken in of it, and may be back."""
+        waits = {machine for machine, each in behind.items() if not each.went_on}
+        for machine in sorted(waits - self._behind):
             self._behind.add(machine)
             self._note(told_behind(machine))
-        return bool(behind)
+        return bool(waits)
 
     def go_on(self) -> list[str]:
-        """Take in what there is, though logs lack what was taken in of them; what only pages have of that stays on
-        them. Return a sentence for each log."""
-        absorb = self._parts.pages.absorb
-        with absorb.threads, self._store.lock():
+        """Take in what there is, though logs lack what was taken in of them. Return a sentence for each log."""
+        with self._parts.pages.absorb.threads, self._store.lock():
             behind = find_behind(self._store, self._parts.files.machine)
-            if not behind:
-                return []
-            record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": clock.now(), "kind": WITHOUT}
-            self._keeps = True
-            try:
-                for machine in behind:
-                    absorb.heads.taken.pop(machine, None)
+            if behind:
                 machines = self._parts.files.machines()
-                news = [each for each in map(self._read, machines) if each is not None]
-                paths = [path for path in absorb.heads.pages if is_page_path(path)]
-                self._take(news, paths)
-            finally:
-                self._keeps = False
-            self._store.append(JOURNAL, [record | {"machines": behind}])
-        return [f"what is here goes on without what the log of {name} lacks" for name in sorted(behind)]
+                self._take_without(behind, [each for each in map(self._read, machines) if each is not None])
+        return [told_without(machine) for machine in sorted(behind)]
+
+    def _take_without(self, behind: Mapping[str, Behind], news: list[News]) -> None:
+        """Take in what there is. What only the pages have of the rest stays on them."""
+        absorb = self._parts.pages.absorb
+        for machine in behind:
+            absorb.heads.taken.pop(machine, None)
+        self._keeps = True
+        try:
+            self._take(news, [path for path in absorb.heads.pages if is_page_path(path)])
+        finally:
+            self._keeps = False
+        record: Record = {"schema": JOURNAL_SCHEMA, "id": new_id(), "ts": clock.now(), "kind": WITHOUT}
+        last = {machine: each.last for machine, each in behind.items()}
+        self._store.append(JOURNAL, [record | {"machines": last}])
 
     def _tell_left_out(self, news: Sequence[News]) -> None:
         for each in news:
@@ -181,6 +196,8 @@ class OtherMachines:
 
     def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
         """Return a page without an edit of this machine, where others wrote since."""
+        for machine in self._find_behind():
+            raise Refused(f"Nothing was undone. {told_behind(machine)}")
         own = self._parts.files.machine
         capped = Proofs(self._store, trusts=self._policy.trust_external_edits).capped
         logs = page_logs(self._store, own, self._parts.files.machines(), {path}, capped).get(path, {})
@@ -381,11 +398,22 @@ class OtherMachines:
         told = {line.text.strip() for line in (*weave.lines(), *(line for line, _ in weave.removed()))}
         lost = [line for line in new_lines(text, before) if line not in told]
         if path != STATE:
-            self._parts.brought_files.put_back(path, before, lost)
+            # No log proves now whose words they were, but this machine knew the proof.
+            persons = {line for line in lost if self._is_persons(path, line)}
+            self._parts.brought_files.put_back(path, before, persons, PERSON)
+            self._parts.brought_files.put_back(path, before, {*lost} - persons)
         elif lost:
             made = state_of((row, "") for row in (*split_lines(text), *lost))
             edit = self._parts.pages.absorb.edit_from_head(path, made, PROGRAM, KEPT)
             self._store.put(path, made, base=sha256_or_none(now), record=record_of(edit))
+
+    def _is_persons(self, path: str, line: str) -> bool:
+        """True if a person said or confirmed what a line says."""
+        said = {(fact.relation, fact.object) for fact in parse(path, line).facts}
+        known = self._parts.known.of(shard_of(path) or "")
+        return any(
+            (fact.relation, fact.object) in said and fact.level in ("said", "confirmed") for fact in known
+        )
 
     def _put(
         self, path: str, logs: Mapping[str, PageLog], edit: Edit, head: bytes | None, new: bytes | None

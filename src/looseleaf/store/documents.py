@@ -37,7 +37,7 @@ from looseleaf.store.root import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
@@ -355,9 +355,11 @@ def _remove_file(root: Root, path: str, base: str | None) -> set[str]:
     return touched
 
 
-def remove_tree(root: Root, folder: str) -> None:
-    """Remove a folder and everything in it. Remove a link, and not its target."""
+def remove_tree(root: Root, folder: str, but: Collection[str] = ()) -> None:
+    """Remove everything in a folder, but some names. Remove a link, and not its target."""
     for name in root.names(folder):
+        if name in but:
+            continue
         path = f"{folder}/{name}"
         with root.folder(folder) as fd:
             try:

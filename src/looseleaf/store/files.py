@@ -11,7 +11,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.values import START, LogLine, Position, Problem
 from looseleaf.store import JOURNAL
 from looseleaf.store.disk import Alone, Lock, ViewGate, this_disk
-from looseleaf.store.documents import Documents, Switch, finish
+from looseleaf.store.documents import Documents, Switch, finish, remove_tree
 from looseleaf.store.ends import Ends
 from looseleaf.store.machines import ALONE, FILE, OTHERS, is_name, log_of
 from looseleaf.store.reading import OpenReading, Readings
@@ -426,6 +426,11 @@ class FileStore:
         """Remove a file or a folder of another machine's log that it removed itself."""
         if path.startswith(f"{log_of(machine)}/"):
             remove_staged(self._root, path)
+
+    def drop_views_of(self, machine: str) -> None:
+        """Remove another machine's views: they were made here in its name, and it makes its own."""
+        shared = {"on", GATE.rpartition("/")[2]} if machine == self._root.machines.first else set()
+        remove_tree(self._root, f"views/on/{machine}", shared)
 
     def drop_aside(self, is_told: Callable[[bytes], bool]) -> None:
         """Remove bytes that other machines set aside, if they say what is forgotten: their copies here are of no use to

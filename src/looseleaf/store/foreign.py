@@ -339,5 +339,7 @@ _TOMBSTONE: dict[str, tuple[bool, Test]] = {
     "key": (False, _none_or(_is_text)),
     "hashes": (False, _none_or(are_texts)),
     "gone": (False, _none_or(are_texts)),
+    "of": (False, _none_or(are_texts)),
+    "echoes": (False, _none_or(are_texts)),
     "words": (False, _none_or(_each(lambda value: type(value) is int and 0 < value <= 1000))),
 }
