@@ -22,6 +22,7 @@ from looseleaf.store import check_repair as care
 from looseleaf.store import records as codec
 from looseleaf.store import streams as segments
 from looseleaf.store.files import FileStore
+from looseleaf.store.machines import FILE as MACHINE
 from looseleaf.store.streams import SUMS
 from store_contract import hash_of, record_of
 
@@ -41,7 +42,9 @@ class Pristine:
     records: dict[str, list[Record]]
 
     def targets(self) -> list[str]:
-        return [name for name, data in self.files.items() if data]
+        """The files that are not made again by themselves, as views are, and the file that names the log's machine."""
+        again = ("views/", MACHINE)
+        return [name for name, data in self.files.items() if data and not name.startswith(again)]
 
 
 @dataclass(frozen=True)

@@ -140,10 +140,15 @@ class Cut:
         return drop_sentences_with(text, (*self.words, *self.quotes.get(name, ())))
 
     def takes_fact(self, topic: str, relation: str, said: str) -> bool:
-        text = fact_text(topic, relation, said) if self.facts or self.again.facts else ""
-        if text and text in self.again.facts:
+        if self.is_again(topic, relation, said):
             return False
-        return topic in self.topics or self.holds(f"{relation}: {said}") or bool(text and text in self.facts)
+        if topic in self.topics or self.holds(f"{relation}: {said}"):
+            return True
+        return bool(self.facts) and fact_text(topic, relation, said) in self.facts
+
+    def is_again(self, topic: str, relation: str, said: str) -> bool:
+        """True if a fact was said again since it was forgotten."""
+        return bool(self.again.facts) and fact_text(topic, relation, said) in self.again.facts
 
     def takes_page(self, path: str) -> bool:
         return path.startswith("facts/") and topic_of(path) in self.topics

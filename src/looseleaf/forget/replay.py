@@ -36,6 +36,7 @@ from looseleaf.forget.rebase_edits import (
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import (
     DISTILLED,
+    MERGED,
     PERSON,
     PROGRAM,
     BrokenEdit,
@@ -364,8 +365,8 @@ def _estimate_tokens(text: str) -> int:
 
 # --- the replay -------------------------------------------------------------------------
 
-_TOLD = ("raised", "retold", "history", "dropped")
-"""The members of a placing that describe facts."""
+_TOLD = ("raised", "retold", "history", "dropped", "facts")
+"""The members of a placing or a merge that describe facts."""
 
 
 class Replay:
@@ -461,13 +462,23 @@ class Replay:
                 self._copy_record(record)
 
     def _copy_record(self, record: Record) -> None:
-        """Copy a record; of a placing, drop what it says of facts that go."""
-        if record.get("kind") == "placed" and self._cut.holds(record):
+        """Copy a record; of a placing or a merge, drop what it says of facts that go."""
+        kept: Record = {}
+        if record.get("kind") in ("placed", MERGED) and self._cut.holds(record):
             lists = {name: record[name] for name in _TOLD if isinstance(record.get(name), list)}
-            for name, told in lists.items():
-                record = {**record, name: [each for each in told if not self._cut.holds(each)]}
-        if not self._cut.holds(record):
-            self._world.append(JOURNAL, [record])
+            kept = {
+                name: [each for each in told if not self._holds_fact(each)] for name, told in lists.items()
+            }
+        if not self._cut.holds({name: value for name, value in record.items() if name not in kept}):
+            self._world.append(JOURNAL, [record | kept])
+
+    def _holds_fact(self, told: Any) -> bool:
+        """True if the words stand in what a record tells of a fact that was not said again."""
+        if isinstance(told, dict):
+            slot = (str(told.get(name)) for name in ("topic", "relation", "object"))
+            if self._cut.is_again(*slot):
+                return False
+        return self._cut.holds(told)
 
     def _replay_edit(self, record: Record) -> None:
         edit = edit_of(record)
@@ -655,7 +666,8 @@ class Replay:
 
     def _is_gone(self, path: str, told: Record) -> bool:
         topic, relation = str(told.get("topic") or topic_of(path)), str(told.get("relation"))
-        return self._cut.takes_fact(topic, relation, str(told.get("object"))) or self._cut.holds(told)
+        said = str(told.get("object"))
+        return self._cut.takes_fact(topic, relation, said) or self._holds_fact({**told, "topic": topic})
 
     def _is_again(self, reference: str) -> bool:
         """True if an entry must be placed again; decided at its first record."""
