@@ -470,7 +470,7 @@ class Replay:
                 name: [each for each in told if not self._holds_fact(each)] for name, told in lists.items()
             }
         if not self._cut.holds({name: value for name, value in record.items() if name not in kept}):
-            self._world.append(JOURNAL, [record | kept])
+            self._world.append(JOURNAL, [record | kept if kept else record])
 
     def _holds_fact(self, told: Any) -> bool:
         """True if the words stand in what a record tells of a fact that was not said again."""
