@@ -478,7 +478,8 @@ def _edit(history: History, memory: Memory, folder: Path) -> list[object]:
         ):  # an emptied page is held on purpose
             del lines[at]
     elif facts and how == "change":
-        lines[at] = f"{lines[at].partition(':')[0]}: {history.token('ed')}"
+        label, colon, _ = lines[at].partition(":")  # a line without one is a sentence, and may go as such
+        lines[at] = f"{label if colon else '- Likes'}: {history.token('ed')}"
     elif facts:
         line = lines.pop(at)
         lines.insert(history.chance.randint(min(2, len(lines)), len(lines)), line)

@@ -583,6 +583,8 @@ class Replay:
             return
         # Undo what was done in this world: the lines that came back then may be what goes.
         before, after = self._undoing.get(undone or "", (cut_new, cut_old))
+        if before is None and cut_new is not None and own != after:
+            before = b""  # the undone edit made the page, and others' words came to it since
         made = self._merge(path, after, before, own, edit)
         if own is None and made is not None and is_bare(path, made) and cut_new != new:
             made = None  # nothing is left of a page made for it

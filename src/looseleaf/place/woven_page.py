@@ -271,7 +271,7 @@ class WovenPage:
     def made(self, weave: Weave) -> bytes | None:
         """Return the page; None if nothing on it stands, and a machine deleted it."""
         lines = weave.lines()
-        is_deleted = any(log.edits[log.changes[-1].id].new is None for log in self._logs.values())
+        is_deleted = any(map(self._deletes, self._logs.values()))
         if all(line.is_held for line in lines) and (is_deleted or self._void):
             return None
         if self.path == STATE:
@@ -280,6 +280,16 @@ class WovenPage:
         if self._lacks_title(weave, lines):
             text = new_page(self.path) + "\n" + text.lstrip("\r\n")
         return text.encode()
+
+    def _deletes(self, log: PageLog) -> bool:
+        """True if the last that a machine did to the page, apart from taking in others' words, was to delete it."""
+        own = (
+            log.edits[each.id]
+            for each in reversed(log.changes)
+            if each.id not in self._arrived and log.edits[each.id].merge is None
+        )
+        last = next(own, None)
+        return last is not None and last.new is None
 
     def _lacks_title(self, weave: Weave, lines: Iterable[Line]) -> bool:
         """True if the program keeps a page, and its title went with an edit that was forgotten, or with the page."""
