@@ -181,6 +181,27 @@ def test_the_very_words_that_went_with_their_session_stay_once_they_are_said_aga
     assert holding(machines, words) == []
 
 
+@pytest.mark.parametrize("is_early", [False, True])
+@pytest.mark.parametrize("order", [NAMES, NAMES[::-1], ("lap", FIRST, "phone")])
+def test_what_a_machine_says_before_it_has_heard_goes_from_all(
+    machines: Machines, order: tuple[str, ...], is_early: bool
+) -> None:
+    words = "My favorite color is blue."
+    with machines.open("lap") as memory:
+        trace = memory.record(user=words)
+        memory.forget(session=trace.session_id)
+    with machines.open("phone") as memory:
+        memory.remember(words)
+    if is_early:
+        machines.carry("phone", FIRST)
+        assert words in [fact.object for fact in current(machines, FIRST)]
+    for _ in range(4):
+        machines.carry_all()
+        for name in order:
+            current(machines, name)
+    assert holding(machines, words) == []
+
+
 @pytest.mark.parametrize("first", [FIRST, "phone"])
 @pytest.mark.parametrize("times", [1, 2])
 def test_what_one_machine_finds_when_it_hears_takes_nothing_that_another_said_since(

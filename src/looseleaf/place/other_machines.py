@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from looseleaf.base.values import Document, Edit, Fact, Level, Record
+    from looseleaf.facts.stones import Buried
     from looseleaf.place.brought_files import BroughtFiles
     from looseleaf.place.brought_files import Needs as BroughtNeeds
     from looseleaf.place.logs_behind import Behind
@@ -565,7 +566,7 @@ class OtherMachines:
                     fact = self._attributed(told, arrived, authors)
                     at = topic, fact.id or ""
                     held = now.get(at)
-                    if held is None and unheard and unheard.has_told(fact.to_dict()):
+                    if held is None and unheard and _is_told(unheard, fact):
                         continue
                     if held is not None and held.path is not None:  # it says what its line says here
                         both = join(held, fact, stands=True)
@@ -693,3 +694,10 @@ def _merge_of(seen: Mapping[str, str], found: Verdict, like: str | None) -> Reco
     return merge | {
         name: [[list(one), list(other)] for one, other in each] for name, each in pairs.items() if each
     }
+
+
+def _is_told(unheard: Buried, fact: Fact) -> bool:
+    """True if a fact is forgotten, and its machine has not heard of that. (What it only took in from elsewhere is on no
+    page any more.)"""
+    buried = unheard if fact.status == "current" else unheard.with_echoes
+    return buried.has_told(fact.to_dict())
