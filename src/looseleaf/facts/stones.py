@@ -127,7 +127,7 @@ class Buried(Replaceable):
     @property
     def with_echoes(self) -> Buried:
         """The same, with the echoes among the hashes."""
-        return self.but(hashes=self.hashes | self.echoes, echoes=frozenset())
+        return self.but(hashes=self.hashes | self.echoes, echoes=frozenset()) if self.echoes else self
 
     @property
     def members(self) -> Record:
@@ -238,8 +238,8 @@ class Buried(Replaceable):
 
 @frozen
 class Again:
-    """What other machines have said again since it was forgotten: it stays. Lines by page, facts as tombstones know
-    them, and the texts of rows of the state."""
+    """What machines that had heard have said again since it was forgotten: it stays. Lines by page, facts as tombstones
+    know them, and the texts of rows of the state."""
 
     lines: Mapping[str, frozenset[str]]
     facts: frozenset[str]
@@ -349,7 +349,7 @@ class Stones:
             others = [each for name, stones in self._by_machine.items() if name != machine for each in stones]
             # What was forgotten, said again, and forgotten again has the same hashes.
             asked = self._buried([stone for stone in others if stone.is_asked and not stone.of <= heard.of])
-            known = heard.hashes | heard.echoes
+            known = heard.with_echoes.hashes
             told = [stone for stone in others if not stone.hashes | stone.echoes <= known]
             found = self._buried([stone for stone in told if not stone.of <= heard.of])
             echoed = self._buried([stone for stone in told if stone.of <= heard.of])

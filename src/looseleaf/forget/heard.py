@@ -41,11 +41,12 @@ def find_heard(store: Store, facts: Facts, held: Iterable[str], buried: Buried, 
     topics = {
         name for name in {*facts.topics, *store.folders(FOLDER)} if buried.holds("asked", f"topic\n{name}")
     }
+    echoed = buried.with_echoes
     chosen = [
         fact
         for fact in facts.all()
         if (text := fact_text(fact.topic, fact.relation, fact.object)) not in again.facts
-        and (fact.topic in topics or buried.with_echoes.holds("fact", text))
+        and (fact.topic in topics or echoed.holds("fact", text))
     ]
     found = _Found(buried, again)
     for stream in store.streams():
@@ -183,15 +184,16 @@ def read_elsewhere(store: Store, stones: Stones, buried: Buried) -> Elsewhere:
     """Read the logs of other machines. `buried`: what this machine is to forget. Of mere echoes, what it wrote itself
     stays."""
     lines: set[str] = set()
+    echoed = buried.with_echoes
     again = [
         (path, line)
         for path, _, line in (_lines_of(store, JOURNAL) if buried.echoes else ())
-        if buried.with_echoes.has_line(path, line) and not buried.has_line(path, line)
+        if echoed.has_line(path, line) and not buried.has_line(path, line)
     ]
     for machine in store.machines():
         for path, ts, line in _lines_of(store, stream_of(machine, JOURNAL)):
             lines.add(_plain(line))
-            if buried.with_echoes.has_line(path, line) and not stones.takes(machine, ts, path, line):
+            if echoed.has_line(path, line) and not stones.takes(machine, ts, path, line):
                 again.append((path, line))
     return Elsewhere(frozenset(lines), buried.gone, said_again(again))
 

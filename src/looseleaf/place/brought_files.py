@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Protocol
 
-    from looseleaf.base.values import Record, Stat
+    from looseleaf.base.values import Fact, Record, Stat
     from looseleaf.facts.known_facts import Facts
     from looseleaf.facts.stones import Stones
     from looseleaf.pages.held import Held
@@ -51,6 +51,11 @@ _AT_ONCE = 10.0
 _CARRIED_NS = 50_000_000
 """By how much the time of a carried file, which it had where it was written, is before its coming."""
 _OF_LINE = frozenset({"path", "line", "status", "valid_to", "superseded_by"})
+
+
+def told_of(fact: Fact) -> Record:
+    """Return what an edit that puts a line on a page says of its fact."""
+    return {name: value for name, value in fact.to_dict().items() if name not in _OF_LINE}
 
 
 class BroughtFiles:
@@ -181,10 +186,7 @@ class BroughtFiles:
                     each for each in known if (each.relation, each.object) == (read.relation, read.object)
                 ]
                 if like:
-                    last = max(like, key=lambda each: each.valid_to or "")
-                    told.append(
-                        {name: value for name, value in last.to_dict().items() if name not in _OF_LINE}
-                    )
+                    told.append(told_of(max(like, key=lambda each: each.valid_to or "")))
             edit = make_edit(new_id(), clock.now(), path, author, KEPT, head, made, facts=tuple(told))
             self._store.put(path, made, base=document.sha256, record=record_of(edit))
             absorb.heads.catch_up()

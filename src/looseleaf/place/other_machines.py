@@ -36,7 +36,7 @@ from looseleaf.log.talk_streams import talk_elsewhere
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.held import copies_among, new_lines
 from looseleaf.pages.outside_edits import is_same_log
-from looseleaf.place.brought_files import KEPT
+from looseleaf.place.brought_files import KEPT, told_of
 from looseleaf.place.logs_behind import WITHOUT, find_behind, told_behind, told_without
 from looseleaf.place.proofs import Proofs, without_levels
 from looseleaf.place.woven_page import (
@@ -510,8 +510,7 @@ class OtherMachines:
             if fact is not None:
                 for each in like:  # what one machine decided is not taken back by what another knows
                     fact = join(fact, each, stands=True) if each.id == fact.id else fact
-                told = {name: value for name, value in fact.to_dict().items() if name not in _OF_LINE}
-                found.append(told | {"relation": read.relation, "object": read.object})
+                found.append(told_of(fact) | {"relation": read.relation, "object": read.object})
         return tuple(found)
 
     def _facts_by_words(self, machine: str, path: str) -> Mapping[tuple[str, str], list[Fact]]:
@@ -633,20 +632,13 @@ class OtherMachines:
         return fact.but(level=level, confidence=CONFIDENCE[level], decided_at=edit.ts)
 
 
-_AT_ONCE = 10.0
-"""Seconds: how long after its edit was journaled a page is put in place, at most, on most days."""
 MAKE_NO_SENSE = (
     "make no sense, or are about files that are no pages, and are left out. `looseleaf check` names them."
 )
 TAKE_FOR_ONE = (
     "is here, and some systems take the two names for one. Rename one of them, on the machine that has it."
 )
-_CARRIED_NS = 50_000_000
-"""By how much the time of a carried file, which it had where it was written, is before its coming."""
-_LAST = 20
-"""With how many versions of each machine a file is compared, to find the one that a person changed."""
 _PERSONS = (PERSON, EXTERNAL)
-_OF_LINE = frozenset({"path", "line", "status", "valid_to", "superseded_by"})
 
 
 def _level_at(fact: Fact, edit: Edit, log: PageLog, arrived: Collection[str]) -> Level:
