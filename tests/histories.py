@@ -108,6 +108,10 @@ class History:
         self.wrong: list[str] = []
         self.acts = [*ACTS, *[_animal] * 6, *[_forget] * 4] if seed % 4 == 1 else ACTS
         self.forgotten: set[str] = set()
+        self.by_text: dict[str, set[Value | str]] = {}
+        """What was new on a machine when it said a sentence."""
+        self.let_go: set[str] = set()
+        """Sentences that a machine forgot with their session: what another says so before it has heard goes too."""
         self.persons: set[str] = set()
         """Pages of which a person wrote, moved or removed the title, the summary or the date."""
         self._has_forgotten = seed % 4 == 1
@@ -164,7 +168,10 @@ class History:
                 if act is _undo and "damaged" in str(error):
                     self.wrong.append(f"DAMAGED {name}: {error}")
         self.log[-1] += tuple(said)
+        before = self.now[name]
         self._look(name, honest=True)
+        if act in (_say, _remember) and said:
+            self.by_text.setdefault(said[0], set()).update(self.now[name] - before)
 
     def _look(self, name: str, *, honest: bool) -> None:
         """Learn what a machine holds now. `honest`: it heard of nothing since it last said."""
@@ -364,7 +371,8 @@ class History:
         slots = {value_of(fact)[:2] for fact in current if not address_of(fact).many}
         text = b"\n".join(pages.values()).decode()
         said = " ".join(fact.object for fact in facts)
-        held = {value for ever in self.ever.values() for value in ever}
+        gone = {value for text in self.let_go for value in self.by_text.get(text, ())}
+        held = {value for ever in self.ever.values() for value in ever} - gone
         for value in sorted(held, key=str):
             if any(word in str(value) for word in self.forgotten):
                 continue
@@ -620,6 +628,8 @@ def _forget(history: History, memory: Memory, folder: Path) -> list[object]:
         return [how, fact.relation, fact.object]
     if how == "session" and talk:
         session = history.chance.choice(talk).session_id
+        turns = memory.talk.turns(session=session)
+        history.let_go |= {str(trace.content) for turn in turns for trace in turn.traces} & {*SAID}
         memory.forget(session=session)
         return [how, session]
     word = history.chance.choice(ANIMALS)

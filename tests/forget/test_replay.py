@@ -57,6 +57,22 @@ def by_hand(
     return edit.id
 
 
+@pytest.mark.parametrize("title", ["# Work", "# Work Facts", "# What we work with"])
+def test_a_page_keeps_its_title_when_what_it_was_made_for_goes(tmp_path: Path, title: str) -> None:
+    with open_memory(tmp_path) as memory:
+        for said in (f"{title}\n- Tool: {CANARY}\n", "\n- Editor: vim\n"):
+            memory.pages.edit(
+                "facts/work.md",
+                lambda old, said=said: f"{old or ''}{said}",  # type: ignore[misc]
+                author="agent:main",
+                reason="told",
+            )
+        memory.forget(match=CANARY)
+        text = memory.pages.read("facts/work.md").text
+        assert [line for line in text.splitlines() if line] == [title, "- Editor: vim"]
+        is_sound(memory, tmp_path)
+
+
 def test_a_journal_of_several_segments_is_rewritten_from_the_first_that_changes(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory, open_memory(tmp_path / "m") as other:
         live(memory, [Op("append", "", ("PROJECT.md", "- one"))])

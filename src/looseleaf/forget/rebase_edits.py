@@ -10,7 +10,7 @@ import re
 from collections import Counter
 
 from looseleaf.language.relations import relation_of, slot
-from looseleaf.pages.grammar import drawer, new_page, parse, remove_line
+from looseleaf.pages.grammar import drawer, parse, remove_line
 from looseleaf.place import placer as review_page
 from looseleaf.state.rules import Unsound, empty, format_state, highest_id, parse_state, title_of
 from looseleaf.text.diff import diff, split_lines
@@ -204,13 +204,13 @@ def is_bare(path: str, data: bytes) -> bool:
 
 
 def head_of(path: str, old: str, new: str) -> str:
-    """Return what an edit finds of a page that would not exist: the program's page head, if this page had it."""
-    title = new_page(path)
-    if not (old.startswith(title) and new.startswith(title)):
+    """Return what an edit finds of a page that would not exist: its title, which the edit left as it was, and what the
+    program wrote above a page of review."""
+    title = _find_line(path, old, "title")
+    if title is None or title != _find_line(path, new, "title"):
         return ""
-    if path.startswith("review/") and review_page.HELP in old:
-        return f"{title}\n{review_page.HELP}\n"
-    return f"{title}\n"
+    help_line = f"{review_page.HELP}\n" if path.startswith("review/") and review_page.HELP in old else ""
+    return f"{_end_line(title)}\n{help_line}"
 
 
 def has_new_summary(path: str, old: bytes | None, new: bytes | None) -> bool:
