@@ -12,7 +12,9 @@ import pytest
 import histories
 
 
-@pytest.mark.parametrize("seed", [116, 375, 400489, 410209, 410310])  # they lost a title, a line, and differed
+@pytest.mark.parametrize(
+    "seed", [116, 375, 400489, 410209, 410310]
+)  # they lost a title, a line, and differed
 def test_it_does_not_matter_which_copy_is_merged_into_which(seed: int) -> None:
     log, wrong = histories.play(seed)
     assert not wrong, histories.tell(seed, log, wrong)
