@@ -237,6 +237,36 @@ def test_what_one_machine_finds_when_it_hears_takes_nothing_that_another_said_si
     assert holding(machines, WORD) == []
 
 
+def test_a_sentence_beside_a_forgotten_one_is_not_forgotten_with_it(machines: Machines) -> None:
+    beside = "It slept all day."
+    with machines.open(FIRST) as memory:
+        memory.remember(f"I saw a {WORD} at the zoo. {beside}")
+    machines.carry(FIRST, "lap")
+    with machines.open("lap") as memory:
+        memory.facts()
+        memory.forget(match=WORD)
+    with machines.open(FIRST) as memory:
+        memory.remember(f"I saw an ocelot at the zoo. {beside}")
+    meet(machines)
+    assert holding(machines, WORD) == []
+    for name in NAMES:
+        assert any(beside in (fact.quote or "") for fact in current(machines, name))
+
+
+def test_what_another_machine_heard_too_is_not_forgotten_with_the_talk_of_one(machines: Machines) -> None:
+    words = "The zoo opens at nine on Sundays."
+    for name in (FIRST, "lap"):
+        with machines.open(name) as memory:
+            session = memory.record(user=words).session_id
+    meet(machines)
+    with machines.open("lap") as memory:
+        memory.forget(session=session)
+    meet(machines)
+    for name in NAMES:
+        with machines.open(name) as memory:
+            assert any(words in hit.text for hit in memory.recall("zoo"))
+
+
 def test_a_machine_keeps_no_views_of_the_logs_in_whose_place_it_forgets(
     machines: Machines, tmp_path: Path
 ) -> None:

@@ -268,14 +268,17 @@ class ForgetPlan:
 
     def _collect_needles(self) -> Needles:
         """Return what must be nowhere now: what went, unless something that stays says it too."""
-        lines = (line for line in self._replay.lines_gone() if not line.startswith(_KEPT))
+        gone_lines = (line for line in self._replay.lines_gone() if not line.startswith(_KEPT))
         # Views have summaries too: look for their text, without the label.
-        lines = (line.lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("Summary: ") for line in lines)
-        values = (fact.object for fact in self._facts_gone)
-        quotes = (fact.quote for fact in self._facts_gone if fact.quote)
-        texts = [*telling_sentences((*self._read_gone_sentences(), *self._made.lost, *lines, *quotes))]
-        texts += [each for each in values if sum(map(str.isalnum, each)) >= LEAST]
-        found = Needles(texts).without(self._read_staying())
+        bare = (line.lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("Summary: ") for line in gone_lines)
+        lines = [*bare, *(fact.quote for fact in self._facts_gone if fact.quote)]
+        gone = [*telling_sentences((*self._read_gone_sentences(), *self._made.lost))]
+        gone += [fact.object for fact in self._facts_gone if sum(map(str.isalnum, fact.object)) >= LEAST]
+        told = {*gone, *telling_sentences(each for each in lines if not self._cut.holds(each))}
+        beside = {*telling_sentences(filter(self._cut.holds, lines))} - told
+        self._beside = {each for each in beside if not self._cut.holds(each)}
+        """Sentences that only went with the line in which they stood."""
+        found = Needles((*gone, *telling_sentences(lines))).without(self._read_staying())
         alone = (
             word for word in self._cut.words if not self._cut.again.says(word) and not self._is_ours(word)
         )
@@ -329,7 +332,7 @@ class ForgetPlan:
         )
 
     def _read_staying(self) -> Iterator[str]:
-        """Yield all that stays, as texts."""
+        """Yield all that stays, as texts; also what other machines recorded."""
         for record in self._read_kept():
             yield "\n".join(each_text(record))
         for record in self._world.journal:
@@ -337,6 +340,11 @@ class ForgetPlan:
         for fact in self._after:
             yield f"{fact.relation}: {fact.object}\n{fact.quote or ''}"
         yield from self._read_entries()
+        for stream in talk_elsewhere(self._logs.files):
+            for line in self._logs.files.read(stream):
+                left = self._cut.cut_trace(agent_of(stream), line.record)
+                if left is not None and RECALLED not in (left.get("tags") or ()):
+                    yield "\n".join(each_text(said_values(left)))
 
     def _read_entries(self) -> Iterator[str]:
         for topic in self._store.folders(FOLDER):
@@ -434,7 +442,7 @@ class ForgetPlan:
             document = self._store.get(f"{FOLDER}/{reference}/raw.md")
             if entry is not None and "traces" not in entry.meta and document is not None:
                 yield "text", document.data.decode("utf-8", "replace")
-        sentences = map(sentence_text, self.needles.texts)
+        sentences = {*map(sentence_text, self.needles.texts)} - {*map(sentence_text, self._beside)}
         yield from (("sentence", text) for text in sentences if text and len(text) >= least)
         if not self._cut.is_of_sources:
             for fact in self._facts_gone:
