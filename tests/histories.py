@@ -372,7 +372,14 @@ class History:
         text = b"\n".join(pages.values()).decode()
         said = " ".join(fact.object for fact in facts)
         gone = {value for text in self.let_go for value in self.by_text.get(text, ())}
+        # Also what the sentence would say once another value is gone, which covered it.
+        words = [{*text.casefold().rstrip(".").split()} for text in self.let_go]
         held = {value for ever in self.ever.values() for value in ever} - gone
+        held = {
+            each
+            for each in held
+            if isinstance(each, str) or not any({*each[2].split()} <= said for said in words)
+        }
         for value in sorted(held, key=str):
             if any(word in str(value) for word in self.forgotten):
                 continue

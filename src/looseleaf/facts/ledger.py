@@ -439,14 +439,18 @@ class FactLedger:
             fact = Fact.from_dict(raw)
             shard = self._shard(fact.topic)
             held = shard.facts.get(fact.id or "")
-            is_standing = fact.id in shard.standing and held is not None
-            self._put_fact(fact.but(path=held.path if held is not None and is_standing else None, line=None))
+            if held is not None and fact.id in shard.standing:  # its line says it, as it is here
+                fact = fact.but(relation=held.relation, object=held.object, path=held.path, line=None)
+            else:
+                fact = fact.but(path=None, line=None)
+            self._put_fact(fact)
 
     def _replace_on_line(self, old: str, raw: Record, record: Record) -> None:
         """Let a fact take the place of another on a line with the same text."""
         shard = self._shard(str(raw.get("topic")))
         sheet = next((each for each in shard.sheets.values() if old in each.ids), None)
-        if sheet is None or old not in shard.facts:
+        held = shard.facts.get(old)
+        if sheet is None or held is None:
             return
         for name, when, by in record.get("ended", ()):
             if str(name) == old:
@@ -454,7 +458,8 @@ class FactLedger:
         sheet.ids[sheet.ids.index(old)] = str(raw["id"])
         shard.standing.discard(old)
         shard.standing.add(str(raw["id"]))
-        self._put_fact(Fact.from_dict({**raw, "status": "current", "path": sheet.path}))
+        line = {"relation": held.relation, "object": held.object, "path": sheet.path}
+        self._put_fact(Fact.from_dict({**raw, **line, "status": "current"}))
 
     def _take_placed(self, record: Record) -> None:
         """Take a placed entry: its topic has it; facts were repeated; others are only history."""
@@ -579,11 +584,11 @@ def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact
 
 def _drop_copies(facts: list[Fact]) -> list[Fact]:
     """Drop the second lines of facts: of two lines, the one at the top of the folder counts."""
-    often = Counter((fact.topic, fact.relation, fact.object) for fact in facts)
-    twice = [fact for fact in facts if often[fact.topic, fact.relation, fact.object] > 1]
-    if not twice:
+    keys = [(fact.topic, fact.relation, fact.object) for fact in facts]
+    if len(set(keys)) == len(keys):
         return facts
-
+    often = Counter(keys)
+    twice = [fact for fact, key in zip(facts, keys, strict=True) if often[key] > 1]
     by_name = {fact.id: fact for fact in twice}
     copies = {fact.id: by_name[name] for fact in twice if fact.id and (name := copy_id(fact.id)) in by_name}
     left_out = {copy.id for copy in copies.values()}
@@ -644,5 +649,7 @@ def _is_event(fact: Fact) -> bool:
 
 def is_past(fact: Fact) -> bool:
     """Return True if it had ended when it was said. If that is unknown, an end counts as past."""
+    if not fact.valid_to:
+        return False
     end, said = moment(fact.valid_to), first_known(fact.entry_ts, fact.recorded_at)
     return end is not None and (said is None or end <= said) and not _is_event(fact)
