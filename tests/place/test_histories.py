@@ -13,7 +13,7 @@ import histories
 
 
 @pytest.mark.parametrize(
-    "seed", [116, 375, 400489, 410209, 410310, 500470]
+    "seed", [116, 375, 400489, 410209, 410310, 500470, 500855]
 )  # they lost a title, a line, and differed
 def test_it_does_not_matter_which_copy_is_merged_into_which(seed: int) -> None:
     log, wrong = histories.play(seed)

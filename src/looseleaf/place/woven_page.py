@@ -292,13 +292,15 @@ class WovenPage:
         return last is not None and last.new is None
 
     def _lacks_title(self, weave: Weave, lines: Iterable[Line]) -> bool:
-        """True if the program keeps a page, and its title went with an edit that was forgotten, or with the page."""
+        """True if the program keeps a page, and its title went with an edit that was forgotten or undone, or with the
+        page."""
         parts = {part_of(self.path, line): line for line in lines}
         summary = parts.get("summary")
         if summary is None or "title" in parts or self._whose(summary) != "program":
             return False
         took = (by for line, by in weave.removed() if part_of(self.path, line) == "title")
-        return all(self._edits[each].new is None for by in took for each in by if each in self._edits)
+        edits = (self._edits[each] for by in took for each in by if each in self._edits)
+        return all(edit.new is None or edit.undoes is not None for edit in edits)
 
     def _hidden(self, weave: Weave, lines: list[Line]) -> dict[Line, Line]:
         """Return the lines that only repeat others, and those that are forgotten, for which no other line stands."""
