@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from looseleaf.index.protocol import IndexItem, Only
+from looseleaf.index.said import parts_of, said_words
 from tables import check_rows
 
 if TYPE_CHECKING:
@@ -134,6 +135,48 @@ class IndexContract:
     @pytest.fixture
     def index(self) -> Index:
         raise NotImplementedError
+
+    # --- texts as they stand -----------------------------------------------------------
+
+    def test_lines_are_found_by_any_part_of_their_words_newest_first(self, index: Index) -> None:
+        said = [(1, number * 10, said_words(f"The kettle no. {number} is green.")) for number in range(600)]
+        index.take("traces/main", "600", [], said=said)
+        index.take("traces/other", "1", [], said=[(1, 0, said_words("A kettle."))])
+
+        def check(text: str, wanted: list[int]) -> None:
+            found = index.lines_with(parts_of(text), "traces/main")
+            assert found is not None
+            assert [place // 10 for _, place in found] == wanted, text
+
+        rows: list[tuple[str, list[int]]] = [
+            ("ettl", [*range(599, -1, -1)]),
+            ("no. 25", [259, *range(258, 249, -1), 25]),
+        ]
+        rows += [("o. 599 i", [599]), ("kettles", []), ("599 green", [599]), ("A kettle", [])]
+        check_rows(check, rows)
+
+    def test_parts_that_stand_in_too_many_words_narrow_nothing_down(self, index: Index) -> None:
+        index.take("traces/main", "1", [], said=[(1, 0, " ".join(f"x{number}" for number in range(1001)))])
+        assert index.lines_with(parts_of("x"), "traces/main") is None
+        assert index.sources_with(parts_of("x")) is None
+        assert index.lines_with([], "traces/main") is None
+        found = index.lines_with(parts_of("x x7x"), "traces/main")
+        assert list(found or ()) == []
+
+    def test_a_source_says_only_what_it_was_last_given(self, index: Index) -> None:
+        index.take("page:a.md", "1", [], said=[(0, 0, "old tea")])
+        index.take("topic:b", "1", [], said=[(0, 0, "green tea")])
+        index.take("traces/main", "1", [], said=[(1, 0, "black tea")])
+        assert index.sources_with(parts_of("te")) == {"page:a.md", "topic:b"}
+        index.take("page:a.md", "2", [], anew=True, said=[(0, 0, "new tea")])
+        assert index.sources_with(parts_of("old")) == set()
+        assert index.sources_with(parts_of("new")) == {"page:a.md"}
+        index.drop("topic:b")
+        assert index.sources_with(parts_of("green")) == set()
+        index.take("traces/main", "1", [], anew=True, said=[(1, 5, "black tea")])
+        assert list(index.lines_with(parts_of("black"), "traces/main") or ()) == [(1, 5)]
+        index.drop("traces/main")
+        assert list(index.lines_with(parts_of("black"), "traces/main") or ()) == []
 
     # --- taking ------------------------------------------------------------------------
 

@@ -16,8 +16,10 @@ from looseleaf import Distilled
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import sha256
-from looseleaf.explain.trail import Needle, Step, Trail, fold
+from looseleaf.explain.trail import Needle, Step, Trail
 from looseleaf.explain.why import Explanation
+from looseleaf.index.said import fold
+from looseleaf.log import said_lines
 from looseleaf.memory import Memory
 from looseleaf.prompt.slot_forms import HEADING, HEADINGS, LISTED, READ
 from tables import check_rows
@@ -809,3 +811,80 @@ def test_what_is_no_text_is_not_looked_for(memory: Memory) -> None:
             memory.explain.why("now", given)
 
     check_rows(check, [5, None, b"x", float("nan"), ["x"]])
+
+
+# --- with an index and without -----------------------------------------------------------
+
+SAYINGS = (
+    "We chose Postgres",
+    "The kettle is green",
+    "Straße am Fluß",
+    "I like tea",
+    "a_b c\\d",
+    "好茶 is good tea",
+)
+ASKED = (
+    *("ostgre", "strasse", "tea", "b c", "cd", "茶", "likes tea", "chose we", "nowhere at all"),
+    *("facts/plants.md:3", "note 3", "Owner: person 2", "…", "-"),
+)
+
+
+def without_index(memory: Memory) -> None:
+    memory.parts.recall.keep.close()
+    for path in Path(memory.path).glob("views/index.sqlite*"):
+        path.unlink()
+
+
+@pytest.mark.parametrize("has_prompt", [True, False])
+def test_what_the_index_has_or_lacks_changes_no_answer(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, has_prompt: bool
+) -> None:
+    monkeypatch.setattr(said_lines, "_NEAR", 1)
+    if has_prompt:
+        memory.prompt("Refactor the parser", budget=4000)
+
+    def go_on(number: int) -> None:
+        memory.record(user=f"{SAYINGS[number % 6]}, no. {number}.")
+        memory.record(assistant="So it is.")
+        memory.pages.edit(
+            f"facts/plants{'-2' * (number % 2)}.md",
+            f"# Plants\n\n- Owner: person {number % 5}\n- Note {number}\n\nSome prose of {SAYINGS[number % 6]}.\n",
+            reason="more",
+            author="person",
+        )
+
+    def check() -> None:
+        found = [told(memory, text) for text in ASKED]
+        without_index(memory)
+        assert [told(memory, text) for text in ASKED] == found
+
+    for number in range(8):
+        go_on(number)
+    memory.recall("tea")
+    check()
+    memory.recall("tea")
+    for number in range(8, 12):
+        go_on(number)
+    memory.remember("I like green tea.")
+    memory.forget(match="The kettle is green, no. 7.")
+    check()
+
+
+def test_of_many_places_only_those_that_are_told_are_followed(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = "".join(f"- Owner: person {number}\n" for number in range(300))
+    memory.prompt("Refactor the parser", budget=4000)
+    memory.pages.edit("facts/plants.md", f"# Plants\n\n{lines}", reason="more", author="person")
+    followed: list[object] = []
+    real = Trail.fact
+
+    def counted(self: Trail, *asked: Any, **more: Any) -> Iterator[Step]:
+        followed.append(asked)
+        return real(self, *asked, **more)
+
+    monkeypatch.setattr(Trail, "fact", counted)
+    answer = memory.explain.why("owner: person")
+    assert not answer.is_in
+    assert (len(answer.chains), answer.more) == (5, 295)
+    assert len(followed) == 5

@@ -354,3 +354,61 @@ def test_what_was_forgotten_while_a_cut_was_made_is_not_written_with_it(
     assert parts.cut(None)
     assert len(marks(memory)) == 1
     assert "Mallory" not in str(marks(memory))
+
+
+# --- a window that is too long, read and not cut -----------------------------------------
+
+
+def test_a_long_window_that_is_read_again_is_as_if_it_was_read_for_the_first_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "_LONGEST_WINDOW", 1)
+    path = tmp_path / "memory"
+    with opened(path) as memory, opened(path) as other:
+        talk(memory, 400)
+
+        def check() -> None:
+            told = memory.prompt("What now?", budget=BUDGET, dry_run=True)
+            with opened(path) as afresh:
+                assert afresh.prompt("What now?", budget=BUDGET, dry_run=True).messages == told.messages
+                assert afresh.window.read().messages == memory.window.read().messages
+
+        check()
+        talk(memory, 3, 400)
+        check()
+        other.record(user="Another process.")
+        other.record(tool_call="look", tool_call_id="c1")
+        check()
+        other.record(tool_result="seen", tool_call_id="c1")
+        other.forget(match="Another process")
+        check()
+        memory.parts.context.store.rotate("traces/main")
+        talk(other, 2, 403)
+        check()
+        other.prompt("Now.", budget=BUDGET)  # cuts it
+        check()
+
+
+def test_a_long_window_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "_LONGEST_WINDOW", 1)
+    read: list[str] = []
+    for name in ("read", "read_back"):
+        real = getattr(FileStore, name)
+
+        def counted(self: Any, stream: str, *more: Any, real: Any = real) -> Iterator[Any]:
+            for line in real(self, stream, *more):
+                read.extend([stream] * stream.startswith("traces/"))
+                yield line
+
+        monkeypatch.setattr(FileStore, name, counted)
+    with opened(tmp_path / "memory") as memory:
+        talk(memory, 400)
+        memory.prompt("What now?", budget=BUDGET, dry_run=True)
+        first = len(read)
+        read.clear()
+        memory.prompt("What now?", budget=BUDGET, dry_run=True)
+        assert len(read) < first / 10
+        read.clear()
+        talk(memory, 1, 400)
+        memory.prompt("What now?", budget=BUDGET, dry_run=True)
+        assert len(read) < first / 10

@@ -7,7 +7,7 @@ to look at. Nothing is inferred: all of it is read.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from looseleaf.base.errors import NotFound, Refused
@@ -16,6 +16,9 @@ from looseleaf.base.messages import NOTED
 from looseleaf.base.values import sha256
 from looseleaf.distill.make_entry import sources_of
 from looseleaf.explain.writes import DISTILLED
+from looseleaf.index.protocol import PAGE, TOPIC
+from looseleaf.index.said import fold, parts_of, parts_of_words
+from looseleaf.log.said_lines import edits_saying, silent_sources
 from looseleaf.log.turns import trace_text
 from looseleaf.pages.grammar import parse
 from looseleaf.store import JOURNAL
@@ -25,16 +28,15 @@ from looseleaf.views.essentials import shown_bullet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import Any
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Edit, Fact
     from looseleaf.explain.sources import Needs
+    from looseleaf.index.said import Part
     from looseleaf.log.entries import Entry
     from looseleaf.place.notebook import FactSource
-
-STATUSES = ("current", "pending", "superseded", "rejected", "forgotten")
 
 _EXCERPT = 240
 """Characters of a text that a step shows, around the words asked for."""
@@ -65,30 +67,27 @@ def deepen(steps: Iterable[Step], depth: int = 1) -> Iterator[Step]:
     return (Step(step.what, step.where, step.text, step.depth + depth) for step in steps)
 
 
-def fold(text: str) -> str:
-    """Return a text for comparison: in one case, with single spaces, without backslashes, which escape headings."""
-    return " ".join(text.replace("\\", "").casefold().split())
-
-
 class Needle:
     """Words to find, wherever they stand and however they are spaced."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.folded = fold(text)
-        self._words = {word for word in re.split(r"\W+", self.folded) if word}
+        self.words = {word for word in re.split(r"\W+", self.folded) if word}
 
     def is_in(self, text: str) -> bool:
         return self.folded in fold(text)
 
     def has_its_words(self, text: str) -> bool:
         """True if all of its words are in a text, in any order."""
-        return bool(self._words) and self._words <= set(re.split(r"\W+", fold(text)))
+        return bool(self.words) and self.words <= set(re.split(r"\W+", fold(text)))
 
     def places(self, text: str) -> list[tuple[int, int]]:
         """Return where it stands in a text: start and end of each."""
-        if not self.is_in(text):
-            return []
+        return self.places_in(text) if self.is_in(text) else []
+
+    def places_in(self, text: str) -> list[tuple[int, int]]:
+        """Return the same of a text that is known to have it."""
         characters: list[str] = []
         at: list[int] = []
         for number, each in enumerate(text):
@@ -135,21 +134,60 @@ def strip_bullet(line: str) -> str:
     return fold(line).removeprefix("- ")
 
 
+_shown_bullet = lru_cache(1 << 15)(shown_bullet)
+
+
 def words_of(fact: Fact) -> str:
     """Return what a fact says, as a prompt shows it."""
-    return shown_bullet(fact.relation, fact.object)
+    return _shown_bullet(fact.relation, fact.object)
 
 
 class Trail:
     def __init__(self, parts: Needs, needle: Needle) -> None:
         self._parts = parts
-        self._needle = needle
+        self.needle = needle
+        self._silent_by_parts: dict[tuple[Part, ...], dict[str, str]] = {}
         self._revisions: dict[tuple[str, str], tuple[str, str | None]] = {}
 
     @cached_property
     def facts(self) -> list[Fact]:
         """All facts, current ones first."""
-        return [fact for status in STATUSES for fact in self._parts.notebook.facts(status=status)]
+        return self._parts.notebook.of_topics()
+
+    @cached_property
+    def facts_asked_for(self) -> list[Fact]:
+        """The facts that have the words."""
+        return [fact for fact in self.facts_saying() if self.needle.is_in(words_of(fact))]
+
+    def facts_saying(self, text: str | None = None) -> list[Fact]:
+        """Return those of them that say a text (None: the words asked for), and others of the same topics."""
+        return self._facts_with(parts_of(self.needle.text if text is None else text))
+
+    def facts_with_its_words(self) -> list[Fact]:
+        """Return the same for all of its words, in any order."""
+        return self._facts_with(parts_of_words(self.needle.words))
+
+    def _facts_with(self, parts: Sequence[Part]) -> list[Fact]:
+        silent = self._silent(tuple(parts))
+        self._parts.notebook.catch_up()
+        every = self._parts.known.topics.items()
+        some = {name for name, (*place, _) in every if silent.get(f"{TOPIC}{name}") != "{} {}".format(*place)}
+        if len(some) == len(every):
+            return self.facts
+        return self._parts.notebook.of_topics(some) if some else []
+
+    def likely_pages(self) -> list[str]:
+        """Return the pages that may have the words."""
+        silent = self._silent(tuple(parts_of(self.needle.text)))
+        paths = self._parts.pages.paths()
+        heads = self._parts.pages.absorb.heads
+        return [path for path in paths if silent.get(f"{PAGE}{path}", "") != heads.get(path).sha256]
+
+    def _silent(self, parts: tuple[Part, ...]) -> dict[str, str]:
+        """Return the pages and topics without these parts of words, as the index knows them: each with its mark."""
+        if parts not in self._silent_by_parts:
+            self._silent_by_parts[parts] = silent_sources(self._parts.context.store, parts)
+        return self._silent_by_parts[parts]
 
     def revision_of(self, path: str, revision: str) -> tuple[str, str | None]:
         """Return the hash of a page's bytes, and what it said; None if that cannot be rebuilt. A prompt may name the
@@ -165,7 +203,7 @@ class Trail:
         data = self._parts.pages.history.rebuild(path, revision)
         if data is not None:
             return revision, data.decode("utf-8", "replace")
-        for edit in islice(self._parts.pages.log(path), _EDITS):
+        for edit in islice(self._edits_of(path), _EDITS):
             data = self._parts.pages.versions(edit)[1] or b""
             text = data.decode("utf-8", "replace")
             if text.encode() != data and sha256(text.encode()) == revision:
@@ -182,7 +220,7 @@ class Trail:
         if not number:
             yield Step("page", path, "the prompt's own words about it")
             return
-        yield Step("page", f"{path}:{number}", self._needle.excerpt(own))
+        yield Step("page", f"{path}:{number}", self.needle.excerpt(own))
         page = self._parts.pages.page(path)
         if page.sha256 != own_hash:
             lines = enumerate(split_lines(page.text), 1)
@@ -199,7 +237,7 @@ class Trail:
         for each in split_lines(text):
             starts.append(starts[-1] + len(each))
         number = 0
-        for start, end in self._needle.places(text):
+        for start, end in self.needle.places(text):
             while number + 1 < len(starts) and starts[number + 1] <= start:
                 number += 1
             found.append((number + 1, line_at(text, (start, end))))
@@ -212,7 +250,8 @@ class Trail:
         if own is None:
             return None
         wanted = own.topic, fold(own.relation), fold(own.object)
-        same = [each for each in self.facts if (each.topic, fold(each.relation), fold(each.object)) == wanted]
+        known = self._parts.notebook.of_topics({own.topic})
+        same = [each for each in known if (each.topic, fold(each.relation), fold(each.object)) == wanted]
         on_page = (each for each in same if (each.path, each.line) == (path, number))
         return next(on_page, same[0] if same else None)
 
@@ -234,7 +273,7 @@ class Trail:
         does (binary edits have no lines in the journal): the last edit."""
         wanted = None if revision is None else self.revision_of(path, revision)[0]
         found: Edit | None = None
-        for edit in self._parts.pages.log(path):
+        for edit in self._edits_of(path):
             if found is None and wanted not in (None, edit.new):
                 continue
             found = found or edit
@@ -249,7 +288,7 @@ class Trail:
 
     def fact(self, fact: Fact, *, place: bool = True) -> Iterator[Step]:
         """Follow a fact: its line, the entry it was placed from, and whose words it rests on."""
-        told = self._needle.excerpt(words_of(fact))
+        told = self.needle.excerpt(words_of(fact))
         depth = 0
         if place and fact.path and fact.line:
             yield Step("page", f"{fact.path}:{fact.line}", told)
@@ -259,7 +298,7 @@ class Trail:
         if fact.entry_id is not None:
             depth += 1
             yield from deepen([self._read_entry(fact.entry_id)[0]], depth)
-        sources = self._parts.notebook.sources(fact)
+        sources = self._parts.notebook.sources(fact, self._edits_of)
         yield from deepen(
             (self._step_of_source(each, fact.quote or "") for each in sources[:_SOURCES]), depth + 1
         )
@@ -269,11 +308,16 @@ class Trail:
             more = f"and {len(sources) - _SOURCES} more: looseleaf history {fact.id}"
             yield Step("trace", "", more, depth + 1)
 
+    def _edits_of(self, path: str, name: str = "") -> Iterator[Edit]:
+        """Yield the edits of a page, newest first; or one of them, by its id."""
+        self._parts.pages.absorb_to_read()
+        return edits_saying(self._parts.context.store, path, name)
+
     def _step_of_source(self, source: FactSource, quote: str) -> Step:
         what = "edit" if "@" in source.source else "trace"
         if source.ts is None:
             return Step(what, source.source, "it is no longer in the log")
-        told = self._needle.excerpt(source.text, quote)
+        told = self.needle.excerpt(source.text, quote)
         return Step(what, source.source, f"{source.origin}, {format_time(source.ts)}: {told}")
 
     def _read_entry(self, name: str) -> tuple[Step, Entry | None]:
@@ -284,7 +328,7 @@ class Trail:
         except Refused as refused:
             return Step("entry", name, str(refused)), None
         made = f"{entry.meta.get('distiller')}, {format_time(entry.meta.get('ts'))}"
-        told = self._needle.excerpt(str(entry.summary.get("summary", "")))
+        told = self.needle.excerpt(str(entry.summary.get("summary", "")))
         came = entry.meta.get("from")
         if isinstance(came, dict):
             way = " ".join(str(came[name]) for name in ("entry", "trace") if came.get(name))
@@ -316,19 +360,19 @@ class Trail:
     def _find_noted(self, entry: Entry) -> set[str]:
         """Return the traces that an entry names for sentences that have the words."""
         noted = [each for name in NOTED for each in entry.summary.get(name) or () if isinstance(each, dict)]
-        return {str(each.get("source")) for each in noted if self._needle.is_in(str(each.get("text", "")))}
+        return {str(each.get("source")) for each in noted if self.needle.is_in(str(each.get("text", "")))}
 
     def spoken(self, traces: Iterable[Trace], named: Collection[str] | None = None) -> list[Step]:
         """Return a few traces that have the words, or those that are named."""
         has = (
             trace
             for trace in traces
-            if (self._needle.is_in(trace_text(trace)) if named is None else trace.id in named)
+            if (self.needle.is_in(trace_text(trace)) if named is None else trace.id in named)
         )
         return [self.trace(trace) for trace in islice(has, _SOURCES)]
 
     def trace(self, trace: Trace) -> Step:
-        told = self._needle.excerpt(trace_text(trace))
+        told = self.needle.excerpt(trace_text(trace))
         about = ", ".join(filter(None, (trace.origin, trace.turn_id, format_time(trace.ts))))
         return Step("trace", trace.id, f"{about}: {told}")
 

@@ -14,6 +14,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import STATE
 from looseleaf.explain.trail import Needle, Step, Trail, deepen, line_at, strip_bullet, words_of
 from looseleaf.explain.why_not import Absent, find_page, is_from_page
+from looseleaf.index.said import fold
 from looseleaf.log.turns import texts_of
 from looseleaf.state.rules import for_prompt
 
@@ -86,7 +87,7 @@ def why(parts: Needs, text: str, name: str = "last") -> Explanation:
             raise Invalid(f"{what} must be text, not {type(given).__name__}. Give some words of a prompt.")
     if not Needle(text).folded:
         raise Invalid("The text is empty. Give some words of a prompt.")
-    prompt, record = _find_prompt(parts, name)
+    prompt, record, window = _find_prompt(parts, name)
     page, line = find_page(parts, text) or (None, None)
     needle = Needle(text if line is None else line)
     manifest = prompt.manifest
@@ -99,14 +100,16 @@ def why(parts: Needs, text: str, name: str = "last") -> Explanation:
         return Explanation(text, manifest.id, is_in, chains, more)
 
     if page is not None and line is None:
-        return answer(*Absent(parts, prompt, record, Needle(page)).page_chains(page))
-    found = _PromptSearch(parts, prompt, record, needle)
+        return answer(*Absent(parts, prompt, record, Trail(parts, Needle(page))).page_chains(page))
+    texts = _PromptTexts(prompt, window)
+    trail = Trail(parts, needle)
+    found = _PromptSearch(parts, texts, record, trail)
     hits = found.hits(page)
     if not hits and page is None:  # a fact with the same words in another order may stand there
-        for fact in Trail(parts, needle).facts:
+        for fact in trail.facts_with_its_words():
             line = words_of(fact)
             if fact.status == "current" and needle.has_its_words(line):
-                found = _PromptSearch(parts, prompt, record, Needle(line))
+                found = _PromptSearch(parts, texts, record, Trail(parts, Needle(line)))
                 hits = found.hits()
                 if hits:
                     break
@@ -115,7 +118,7 @@ def why(parts: Needs, text: str, name: str = "last") -> Explanation:
         # Two lines of a summary may lead the same way.
         return answer(True, dict.fromkeys(tuple(found.steps(hit)) for hit in few), len(hits) - len(few))
     known = list(_find_farther(parts, needle))
-    absent, *more = Absent(parts, prompt, record, needle).chains(page)
+    absent, *more = Absent(parts, prompt, record, trail).chains(page)
     return answer(False, [*known, *absent], *more)
 
 
@@ -124,7 +127,7 @@ def _find_farther(parts: Needs, needle: Needle) -> Iterator[tuple[Step, ...]]:
 
     def find(far: Needs) -> list[tuple[Step, ...]]:
         trail = Trail(far, needle)
-        facts = [fact for fact in trail.facts if needle.is_in(words_of(fact))][:_MOST]
+        facts = trail.facts_asked_for[:_MOST]
         return [tuple(trail.fact(fact)) for fact in facts]
 
     for layer, trails in parts.farther(find):
@@ -132,16 +135,19 @@ def _find_farther(parts: Needs, needle: Needle) -> Iterator[tuple[Step, ...]]:
             yield (Step("layer", layer, "not in the prompt"), *deepen(steps))
 
 
-def _find_prompt(parts: Needs, name: str) -> tuple[Prompt, Record | None]:
+def _find_prompt(parts: Needs, name: str) -> tuple[Prompt, Record | None, Window]:
+    """Return a prompt with its record, if the log has it, and its window."""
     log = parts.prompts.log
     try:
         if name != "last" or log.last() is not None:
-            return log.again(name), log.find(name)
+            record = log.find(name)
+            prompt, window = log.render(record)
+            return prompt, record, window
     except Refused as refused:
         if name != "last":
             raise
         parts.context.note(f"{refused} A prompt as it would be now was searched instead.")
-    return parts.prompts(None, None, None, dry_run=True), None
+    return parts.prompts(None, None, None, dry_run=True), None, parts.conversation.window
 
 
 def _choose_few(hits: Sequence[_Hit]) -> list[_Hit]:
@@ -153,31 +159,45 @@ def _choose_few(hits: Sequence[_Hit]) -> list[_Hit]:
     return [hits[number] for number in sorted([*firsts.values(), *others][:_MOST])]
 
 
+class _PromptTexts:
+    """The texts of a prompt by item and message, each with its folded form, to be searched several times."""
+
+    def __init__(self, prompt: Prompt, window: Window) -> None:
+        self.prompt, self.window = prompt, window
+        self.all = [
+            (item, number, text, fold(text))
+            for item in prompt.manifest.items
+            for number, text in self._texts_of(item)
+        ]
+
+    def _texts_of(self, item: ManifestItem) -> Iterator[tuple[int, str]]:
+        if item.start is not None:
+            yield item.first, self.prompt.text_of(item)
+            return
+        for number in range(item.first, item.end):
+            yield number, "\n".join(texts_of(self.prompt.messages[number]))
+
+
 class _PromptSearch:
     """Explains words in one prompt. `record` is the log's; None: the prompt was made for this question."""
 
-    def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, needle: Needle) -> None:
+    def __init__(self, parts: Needs, texts: _PromptTexts, record: Record | None, trail: Trail) -> None:
         self._parts = parts
-        self._prompt = prompt
+        self._texts = texts
+        self._prompt = texts.prompt
         self._record = record
-        self._needle = needle
-        self._trail = Trail(parts, needle)
+        self._needle = trail.needle
+        self._trail = trail
 
     def hits(self, page: str | None = None) -> list[_Hit]:
         """Find the words in the prompt, each line once; with a page, only in what was made of it."""
         found: dict[tuple[int, str, int], _Hit] = {}
-        for item in self._prompt.manifest.items:
-            if page is not None and not is_from_page(item, page):
+        for item, number, text, folded in self._texts.all:
+            if self._needle.folded not in folded or (page is not None and not is_from_page(item, page)):
                 continue
-            if item.start is None:
-                numbers = range(item.first, item.end)
-                texts = [(at, "\n".join(texts_of(self._prompt.messages[at]))) for at in numbers]
-            else:
-                texts = [(item.first, self._prompt.text_of(item))]
-            for number, text in texts:
-                for place in self._needle.places(text):
-                    key = number, item.id, text.rfind("\n", 0, place[0])
-                    found.setdefault(key, _Hit(item, number, text, place))
+            for place in self._needle.places_in(text):
+                key = number, item.id, text.rfind("\n", 0, place[0])
+                found.setdefault(key, _Hit(item, number, text, place))
         return list(found.values())
 
     def steps(self, hit: _Hit) -> Iterator[Step]:
@@ -251,7 +271,7 @@ class _PromptSearch:
         return "", ""
 
     def _follow_essential(self, hit: _Hit) -> Iterator[Step]:
-        shown = [fact for fact in self._trail.facts if fact.id in hit.item.of]
+        shown = [fact for fact in self._trail.facts_saying() if fact.id in hit.item.of]
         same = [fact for fact in shown if strip_bullet(words_of(fact)) == strip_bullet(hit.line)]
         near = [fact for fact in shown if self._needle.is_in(words_of(fact))]
         for fact in [*same, *near][:1]:
@@ -304,7 +324,8 @@ class _PromptSearch:
         if told is not None:
             own = strip_bullet(told[2])
             yield from deepen(self._trail.edit_of(path, told[2], gone=told[1] != "now"))
-            fact = next((fact for fact in self._trail.facts if strip_bullet(words_of(fact)) == own), None)
+            facts = self._trail.facts_saying(own)
+            fact = next((fact for fact in facts if strip_bullet(words_of(fact)) == own), None)
             yield from deepen(self._trail.fact(fact)) if fact is not None else ()
 
     def _follow_talk(self, hit: _Hit) -> Iterator[Step]:
@@ -319,11 +340,10 @@ class _PromptSearch:
             for number in range(item.first, item.end)
         ]
         own = own[: len(own) - is_request]
+        window = self._texts.window
         if self._record is None:
-            window = self._parts.conversation.read_window()
             skipped = len(window.messages) - len(own)
         else:
-            window = self._parts.prompts.log.window(self._record)
             skipped = int((self._record.get("trimmed") or {}).get("first", 0))
         at = own.index(hit.message) + skipped
         if at < window.begins:

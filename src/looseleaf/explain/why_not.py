@@ -5,22 +5,24 @@ reason; words that came later are reported as later, and unknown ones as nowhere
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import chain, islice
 
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import REVIEW, STATE, TOP_PAGES
 from looseleaf.explain.trail import Needle, Step, Trail, deepen, words_of
+from looseleaf.index.said import parts_of
 from looseleaf.log.recorder import stream_of
+from looseleaf.log.said_lines import lines_with
 from looseleaf.log.talk_streams import agent_of, machine_of, own_talk, talk_elsewhere
-from looseleaf.log.turns import trace_text, traces_back, turn_number
+from looseleaf.log.turns import find_by_id, trace_text, turn_number
 from looseleaf.text.diff import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.base.values import Fact, Record
+    from looseleaf.base.values import Fact, LogLine, Record
     from looseleaf.explain.sources import Needs
     from looseleaf.prompt.manifest import ManifestItem, Omitted, Prompt
 
@@ -49,17 +51,18 @@ class Absent:
     """Explains words that one prompt lacks, or one page in it. `record` is the log's; None: the prompt was made for
     this question."""
 
-    def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, needle: Needle) -> None:
+    def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, trail: Trail) -> None:
         self._parts = parts
         self._manifest = prompt.manifest
         self._record = record
-        self._needle = needle
-        self._trail = Trail(parts, needle)
+        self._needle = trail.needle
+        self._trail = trail
 
     def chains(self, page: str | None = None) -> tuple[list[Steps], int]:
         """Return the answers, likeliest first, and how many more there are. With a page: why its line is absent."""
         if page is not None:
-            return list(self._explain_pages(page)), 0
+            return [tuple(steps) for steps in self._explain_pages(page)], 0
+        # All are counted, and few are followed.
         found = [
             *self._explain_facts(),
             *self._explain_pages(),
@@ -68,14 +71,19 @@ class Absent:
         ]
         if not found:
             told = "No page, fact or trace of this memory has these words."
-            found = [(Step("nowhere", "", told),)]
-        return found[:_MOST], max(0, len(found) - _MOST)
+            return [(Step("nowhere", "", told),)], 0
+        return [tuple(steps) for steps in found[:_MOST]], max(0, len(found) - _MOST)
 
-    def _explain_facts(self) -> Iterator[Steps]:
-        facts = self._trail.facts
-        exact = [fact for fact in facts if self._needle.is_in(words_of(fact))]
-        for fact in exact or [fact for fact in facts if self._needle.has_its_words(words_of(fact))]:
-            yield (*self._explain_absence(fact), *deepen(self._trail.fact(fact)))
+    def _explain_facts(self) -> Iterator[Iterator[Step]]:
+        facts = self._trail.facts_asked_for
+        if not facts:
+            some = self._trail.facts_with_its_words()
+            facts = [fact for fact in some if self._needle.has_its_words(words_of(fact))]
+        return map(self._explain_fact, facts)
+
+    def _explain_fact(self, fact: Fact) -> Iterator[Step]:
+        yield from self._explain_absence(fact)
+        yield from deepen(self._trail.fact(fact))
 
     def _explain_absence(self, fact: Fact) -> Iterator[Step]:
         match fact.status:
@@ -86,8 +94,7 @@ class Absent:
                 yield Step("waits_for_a_person", REVIEW, told)
             case "superseded":
                 since = f" since {fact.valid_to}" if fact.valid_to else ""
-                others = (each for each in self._trail.facts if each.id and each.id == fact.superseded_by)
-                by = next(others, None)
+                by = self._find_successor(fact)
                 told = (
                     f"“{self._needle.excerpt(words_of(by))}” stands in its place"
                     if by
@@ -96,6 +103,13 @@ class Absent:
                 yield Step("superseded", (by or fact).id or "", f"{told}{since}")
             case _:
                 yield Step(fact.status, fact.id or "", f"a person rejected it: looseleaf history {fact.id}")
+
+    def _find_successor(self, fact: Fact) -> Fact | None:
+        """Return the fact that stands in place of another: mostly it is of the same topic."""
+        if not fact.superseded_by:
+            return None
+        lists = (self._parts.notebook.of_topics(topics) for topics in ({fact.topic}, None))
+        return next((each for facts in lists for each in facts if each.id == fact.superseded_by), None)
 
     def left_out(self, what: str, name: str, path: str) -> Iterator[Step]:
         """Explain by its own name, else by its page: left out, listed to be read, or newer than the prompt."""
@@ -137,12 +151,14 @@ class Absent:
     def _step_of_omitted(each: Omitted) -> Step:
         return Step(each.reason, f"{each.slot}: {each.id}", WHY.get(each.reason, each.reason))
 
-    def _explain_pages(self, only: str | None = None) -> Iterator[Steps]:
+    def _explain_pages(self, only: str | None = None) -> Iterator[Iterator[Step]]:
         """Yield lines that are not facts, which are explained already. `only`: any line of one page."""
-        facts = self._trail.facts if only is None else []
-        told = {(fact.path, fact.line) for fact in facts if self._needle.is_in(words_of(fact))}
-        is_waiting = any(fact.status == "pending" for fact in facts)
-        for path in [only] if only is not None else sorted(self._parts.pages.paths(), key=_sort_key):
+        told: set[tuple[str | None, int | None]] = set()
+        is_waiting = False
+        if only is None:
+            told = {(fact.path, fact.line) for fact in self._trail.facts_asked_for}
+            is_waiting = bool(self._parts.notebook.facts(status="pending"))
+        for path in [only] if only is not None else sorted(self._trail.likely_pages(), key=_sort_key):
             if path.startswith("review/") and is_waiting:
                 continue
             try:
@@ -152,25 +168,39 @@ class Absent:
                 continue
             number, line = self._trail.line_of(page.text, "")
             if number and (path, number) not in told:
-                place = Step("page", f"{path}:{number}", self._needle.excerpt(line))
-                edit = deepen(self._trail.edit_of(path, line), 2)
-                yield (*self.left_out("line", path, path), *deepen([place]), *edit)
+                yield self._explain_line(path, number, line)
 
-    def _explain_traces(self) -> Iterator[Steps]:
-        """Yield talk outside the window: it left, did not fit, or was said after the prompt was made."""
-        through = self._record["through"] if self._record is not None else None
-        is_later = through is not None
-        stream = stream_of(self._parts.context.agent)
-        for line in self._parts.context.store.read_back(stream):
-            is_later = is_later and line.record.get("id") != through
+    def _explain_line(self, path: str, number: int, line: str) -> Iterator[Step]:
+        yield from self.left_out("line", path, path)
+        yield from deepen([Step("page", f"{path}:{number}", self._needle.excerpt(line))])
+        yield from deepen(self._trail.edit_of(path, line), 2)
+
+    def _find_traces(self, stream: str) -> Iterator[tuple[Trace, LogLine]]:
+        """Yield the traces that have the words, newest first."""
+        for line in lines_with(self._parts.context.store, stream, parts_of(self._needle.text)):
             trace = Trace.from_record(line.record)
-            if trace is None or not self._needle.is_in(trace_text(trace)):
-                continue
-            later = Step("later", "", "it was said after the prompt was made")
-            why = [later] if is_later else self._explain_compacted(trace)
-            yield (*why, *deepen([self._trail.trace(trace)]))
+            if trace is not None and self._needle.is_in(trace_text(trace)):
+                yield trace, line
 
-    def _explain_other_agents(self) -> Iterator[Steps]:
+    def _explain_traces(self) -> Iterator[Iterator[Step]]:
+        """Yield talk outside the window: it left, did not fit, or was said after the prompt was made."""
+        store, stream = self._parts.context.store, stream_of(self._parts.context.agent)
+        through = self._record["through"] if self._record is not None else None
+        last: LogLine | None = None
+        for trace, line in self._find_traces(stream):
+            if through is not None and last is None:
+                last = find_by_id(store, stream, through)
+            is_later = through is not None and (last is None or line.position > last.position)
+            yield self._explain_trace(trace, is_later=is_later)
+
+    def _explain_trace(self, trace: Trace, *, is_later: bool) -> Iterator[Step]:
+        if is_later:
+            yield Step("later", "", "it was said after the prompt was made")
+        else:
+            yield from self._explain_compacted(trace)
+        yield from deepen([self._trail.trace(trace)])
+
+    def _explain_other_agents(self) -> Iterator[Iterator[Step]]:
         """Yield talk with other agents, or on other machines, or imported: recall finds it, and no prompt of this agent
         here shows it."""
         own, store = self._parts.context.agent, self._parts.context.store
@@ -186,9 +216,8 @@ class Absent:
             )
             steps.append((stream, Step("another_machine", machine, told)))
         for stream, step in steps:
-            for trace in traces_back(store, stream):
-                if self._needle.is_in(trace_text(trace)):
-                    yield (step, *deepen([self._trail.trace(trace)]))
+            for trace, _ in self._find_traces(stream):
+                yield chain([step], deepen([self._trail.trace(trace)]))
 
     def _explain_compacted(self, trace: Trace) -> Iterator[Step]:
         for name in self._trail.compactions():

@@ -25,7 +25,7 @@ from looseleaf.text.lines import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import Any, Literal
 
     from looseleaf.base.values import Edit, Fact, Record
@@ -176,6 +176,10 @@ class Facts:
         why = f"there is no fact {name}" if not found else f"{len(found)} facts begin with {name}"
         how = "`looseleaf facts` lists them; give more of its id, or `page.md:line`."
         raise (Invalid if found else NotFound)(f"Nothing was done: {why}. {how}")
+
+    def named(self, ids: Collection[str]) -> dict[str, Fact]:
+        """Return the facts of these ids, as far as they are there."""
+        return {fact.id: fact for fact in self.all() if fact.id and fact.id in ids} if ids else {}
 
     # --- keeping up --------------------------------------------------------------------
 

@@ -612,9 +612,14 @@ def _is_true_at(fact: Fact, at: float, next_start: float | None) -> bool:
 
 
 def _next_starts(facts: list[Fact]) -> dict[int, float]:
-    """Return, for each fact in a slot of one value, when the next value began there."""
+    """Return, for each fact in a slot of one value, when the next value began there. Slots without a superseded value
+    are left out: making the key of a value costs more than all the rest."""
     slots: dict[tuple[str, str], list[tuple[float, int]]] = {}
+    replaced = {(fact.topic, slot_of(fact)) for fact in facts if fact.status == "superseded"}
+    topics = {topic for topic, _ in replaced}
     for number, fact in enumerate(facts):
+        if fact.topic not in topics or (fact.topic, slot_of(fact)) not in replaced:
+            continue
         start = start_of(fact)
         # Checked first, since it makes no key: a favorite color has one value, whatever else is a favorite.
         may_hold_one = not relation_of(fact.relation).many or relation_name(fact.relation) == "favourite"

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from looseleaf.base.values import START, Position
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, NamedTuple, Protocol
+
+    from looseleaf.index.said import Part
+
+    SaidLine = tuple[int, int, str]
+    """What a line of a log says, or a whole source: its place, or (0, 0), and its words (`index/said.py`)."""
 
     class IndexItem(NamedTuple):
         """One thing that can be found. The index keeps no text, only where it stands.
@@ -109,6 +116,20 @@ else:
     )
 
 
+PAGE, TOPIC = "page:", "topic:"
+"""How the names of the sources begin that are pages, or topics; those of logs are their streams."""
+
+_LONGEST_MARK = 200
+
+
+def parse_mark(mark: str) -> tuple[Position, str]:
+    """Return how far a log was taken: the place, and the id of the record before it."""
+    segment, _, rest = mark.partition(" ")
+    offset, _, last = rest.partition(" ")
+    is_sound = segment.isdecimal() and offset.isdecimal() and len(mark) < _LONGEST_MARK
+    return (Position(int(segment), int(offset)), last) if is_sound else (START, "")
+
+
 class Marks(Protocol):
     def mark(self, source: str) -> str:
         """Return the mark that was last given with a source: how far it was read; "" if never."""
@@ -129,9 +150,10 @@ class Index(Marks, Protocol):
         *,
         anew: bool = ...,
         over: Iterable[tuple[str, str]] = ...,
+        said: Iterable[SaidLine] = ...,
     ) -> None:
         """Add items of a source; with `anew`, replace all it had. `over`: traces that state a fact which no longer
-        holds, each with the fact's id."""
+        holds, each with the fact's id. `said`: what it says, word for word."""
 
     def drop(self, source: str) -> None:
         """Remove a source and its items."""
@@ -165,6 +187,13 @@ class Index(Marks, Protocol):
 
     def over(self, name: str) -> list[str]:
         """Return the facts that this trace or entry states and that no longer hold, as given with `over`."""
+
+    def lines_with(self, parts: Sequence[Part], source: str) -> Iterator[tuple[int, int]] | None:
+        """Return the places of a log's lines that have all these parts of words, last taken first; None if they stand
+        nearly everywhere."""
+
+    def sources_with(self, parts: Sequence[Part]) -> set[str] | None:
+        """Return the sources, but no logs of talk, that have all these parts; None likewise."""
 
     def trace(self, name: str) -> FoundItem | None:
         """Return a trace by its id. Scans all of them."""

@@ -1,7 +1,7 @@
 """An index in one SQLite file, by its full-text engine FTS5: light to load, and a write is found at once.
 
-It holds terms and places but no text: to show an item, the caller reads it where it stands. FTS5's own ranking visits
-every row of every word, so common words choose no candidates; they count in the ranking (`recall/ranking.py`).
+It holds terms, words and places but no text: to show an item, the caller reads it where it stands. FTS5's own ranking
+visits every row of every word, so common words choose no candidates; they count in the ranking (`recall/ranking.py`).
 
 The file is opened safely, and changed all at once or not at all. It is disposable: one that is damaged, foreign or of
 another version is a `DamagedIndex`; the caller removes it and fills a new one.
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-    from looseleaf.index.protocol import IndexItem, Only
+    from looseleaf.index.protocol import IndexItem, Only, SaidLine
+    from looseleaf.index.said import Part
 
 
 # --- the file and its tables ------------------------------------------------------------
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 VIEW = "views/index.sqlite"
 """Where a memory has its index."""
 
-VERSION = 1
+VERSION = 2
 """The version of the tables and their terms. Raise it with any change to either: indexes are then built anew."""
 
 _SCHEMA = tuple(
@@ -51,7 +52,12 @@ CREATE TABLE speaker (name TEXT PRIMARY KEY, items INTEGER NOT NULL) WITHOUT ROW
 CREATE TABLE past (trace TEXT NOT NULL, fact TEXT NOT NULL, source INTEGER NOT NULL, PRIMARY KEY (trace, fact))
     WITHOUT ROWID;
 CREATE VIRTUAL TABLE text USING fts5 (terms, content = '', tokenize = 'ascii');
-CREATE VIRTUAL TABLE spelling USING fts5 (term, content = '', tokenize = 'trigram', detail = none)
+CREATE VIRTUAL TABLE spelling USING fts5 (term, content = '', tokenize = 'trigram', detail = none);
+CREATE TABLE line (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, segment INTEGER NOT NULL, byte INTEGER NOT NULL,
+    words TEXT NOT NULL);
+CREATE INDEX line_of ON line (source) WHERE words <> '';
+CREATE TABLE said (word TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE VIRTUAL TABLE verbatim USING fts5 (words, content = '', tokenize = 'ascii', detail = none, columnsize = 0)
 """.split(";")
 )
 
@@ -61,7 +67,7 @@ _LOGS = "traces"
 BY_HASH = "CREATE INDEX item_hash ON item (hash)"
 """Created at first use: only a search by meaning needs it."""
 
-_SHADOWS = ("text_", "spelling_")
+_SHADOWS = ("text_", "spelling_", "verbatim_")
 """Prefixes of FTS5's own tables."""
 
 _DAMAGED = frozenset({1, 11, 20, 24, 26})
@@ -337,6 +343,7 @@ class SqliteIndex(SqliteFile):
         *,
         anew: bool = False,
         over: Iterable[tuple[str, str]] = (),
+        said: Iterable[SaidLine] = (),
     ) -> None:
         with self:
             is_known = self._has_source(source)
@@ -347,6 +354,7 @@ class SqliteIndex(SqliteFile):
             self._add_items(number, list(items))
             rows = [(trace, fact, number) for trace, fact in over]
             self._run_all("INSERT OR REPLACE INTO past VALUES (?, ?, ?)", rows)
+            self._add_lines(number, list(said), is_kept=not _is_log(source))
 
     def drop(self, source: str) -> None:
         with self:
@@ -394,6 +402,18 @@ class SqliteIndex(SqliteFile):
         seats = [self._sessions[source, name] for name in {item.session for item in items if item.session}]
         self._run_all("UPDATE session SET next = ? WHERE id = ?", [(next_, id_) for id_, next_ in seats])
 
+    def _add_lines(self, source: int, said: list[SaidLine], *, is_kept: bool) -> None:
+        """Add what lines say. Of a log, which is never taken from line by line, the words are not kept."""
+        last = self._query("SELECT coalesce(max(id), 0) FROM line")[0][0]
+        rows = [(number, source, *line) for number, line in enumerate(said, last + 1)]
+        kept = rows if is_kept else [(*row[:-1], "") for row in rows]
+        self._run_all("INSERT INTO line VALUES (?, ?, ?, ?, ?)", kept)
+        self._run_all(
+            "INSERT INTO verbatim (rowid, words) VALUES (?, ?)", [(row[0], row[-1]) for row in rows]
+        )
+        words = {word for row in rows for word in row[-1].split()}
+        self._run_all("INSERT OR IGNORE INTO said VALUES (?)", [(word,) for word in sorted(words)])
+
     def _add_counts(self, sign: int, items: Iterable[tuple[Sequence[str], str, str]]) -> None:
         """Count the terms of items, given with their kinds and roles; with -1 for `sign`, those that are removed."""
         words: dict[str, int] = {}
@@ -432,6 +452,12 @@ class SqliteIndex(SqliteFile):
         self._run_all("DELETE FROM item WHERE id = ?", [row[:1] for row in rows])
         self._run("DELETE FROM session WHERE source = ?", (source,))
         self._run("DELETE FROM past WHERE source = ?", (source,))
+        if _is_log(name):  # their words are not known here: they stay, and are of no source
+            self._run("UPDATE line SET source = 0 WHERE source = ?", (source,))
+        else:
+            lines = self._query("SELECT id, words FROM line WHERE source = ? AND words <> ''", (source,))
+            self._run_all("INSERT INTO verbatim (verbatim, rowid, words) VALUES ('delete', ?, ?)", lines)
+            self._run_all("DELETE FROM line WHERE id = ?", [row[:1] for row in lines])
         self._sessions = {key: seat for key, seat in self._sessions.items() if key[0] != source}
 
     def corpus(self, terms: Iterable[str]) -> Corpus:
@@ -539,6 +565,51 @@ class SqliteIndex(SqliteFile):
         rows = self._query("SELECT fact FROM past WHERE trace = ? ORDER BY fact", (name,))
         return [str(row[0]) for row in rows]
 
+    def lines_with(self, parts: Sequence[Part], source: str) -> Iterator[tuple[int, int]] | None:
+        match = self._match_parts(parts)
+        return self._read_lines(match, source) if match is not None else None
+
+    def _read_lines(self, match: str, source: str) -> Iterator[tuple[int, int]]:
+        query = (
+            "SELECT line.id, segment, byte FROM verbatim JOIN line ON line.id = verbatim.rowid "
+            "WHERE verbatim MATCH ? AND verbatim.rowid < ? AND source = (SELECT id FROM source WHERE name = ?) "
+            "ORDER BY verbatim.rowid DESC LIMIT ?"
+        )
+        before = _NO_LINE
+        while match and (rows := self._query(query, (match, before, source, _LINES))):
+            yield from (row[1:] for row in rows)
+            before = rows[-1][0]
+
+    def sources_with(self, parts: Sequence[Part]) -> set[str] | None:
+        match = self._match_parts(parts)
+        query = (
+            "SELECT DISTINCT source.name FROM verbatim JOIN line ON line.id = verbatim.rowid "
+            "JOIN source ON source.id = line.source WHERE verbatim MATCH ? AND line.words <> ''"
+        )
+        return (
+            {str(row[0]) for row in self._query(query, (match,))}
+            if match
+            else None
+            if match is None
+            else set()
+        )
+
+    def _match_parts(self, parts: Sequence[Part]) -> str | None:
+        """Return an FTS5 query for the lines that have all these; "" if none does, None if too many may."""
+        groups: list[str] = []
+        for part in parts:
+            where, values = "instr(word, ?)", [part.text]
+            if part.begins:
+                where, values = "word >= ? AND word < ?", [part.text, f"{part.text}\U0010ffff"]
+            if part.ends:
+                where, values = f"{where} AND substr(word, -length(?)) = ?", [*values, part.text, part.text]
+            words = self._query(f"SELECT word FROM said WHERE {where} LIMIT ?", (*values, _FORMS + 1))
+            if not words:
+                return ""
+            if len(words) <= _FORMS:
+                groups.append(f"({' OR '.join(_quote(row[0]) for row in words)})")
+        return " AND ".join(groups) or None
+
     def trace(self, name: str) -> FoundItem | None:
         rows = self._query("SELECT min(id) FROM item WHERE kind = 'trace' AND name = ?", (name,))
         return next(iter(self.found([rows[0][0]])), None)
@@ -556,7 +627,8 @@ class SqliteIndex(SqliteFile):
     def faults(self) -> list[str]:
         """Check the whole file; return what is wrong."""
         found = [str(row[0]) for row in self._query("PRAGMA integrity_check") if row[0] != "ok"]
-        self._run("INSERT INTO text (text) VALUES ('integrity-check')")
+        for table in ("text", "verbatim"):
+            self._run(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
         return found
 
 
@@ -568,6 +640,15 @@ _DEEPER = 20
 
 _SPEAKERS = 1000
 """Most names that a question may be matched with."""
+
+_LINES = 256
+"""Lines to look up at once: often the first few are enough."""
+
+_NO_LINE = 1 << 62
+"""More than any line's number."""
+
+_FORMS = 1000
+"""Most words that a part of a word is looked for in: one that stands in more stands nearly everywhere."""
 
 _SPELT = 60
 _HOLDING = 200

@@ -20,7 +20,6 @@ from looseleaf.base.immutable import Replaceable, frozen
 from looseleaf.base.messages import (
     Block,
     Message,
-    Session,
     ToolCallPayload,
     ToolCallSpec,
     ToolInteraction,
@@ -241,8 +240,8 @@ def blocks_of(turn: Turn, *, is_current: bool = False) -> list[Block]:
 
 # --- reading, from the end of the log and no further back than needed -------------------
 
-_OPENING = 80
-"""Characters of a session's first message in a list of sessions."""
+_LONGEST_SEGMENT = 1 << 32
+"""Bytes that no sealed segment has."""
 
 
 def find_line(store: Store, stream: str, place: Position, name: str) -> LogLine | None:
@@ -251,6 +250,46 @@ def find_line(store: Store, stream: str, place: Position, name: str) -> LogLine 
     if line is None or line.record.get("id") != name:
         line = next((each for each in store.read_back(stream) if each.record.get("id") == name), None)
     return line
+
+
+def find_by_id(store: Store, stream: str, name: str) -> LogLine | None:
+    """Return the record with this id. Ids mostly follow the log, so it is searched for where it should stand first."""
+    line = _search_by_id(store, stream, name) if is_id(name) else None
+    if line is None:
+        line = next((each for each in store.read_back(stream) if each.record.get("id") == name), None)
+    return line
+
+
+def _search_by_id(store: Store, stream: str, name: str) -> LogLine | None:
+    """Halve the log until the line is found, or is not where it should be."""
+
+    def first_after(place: Position) -> LogLine | None:
+        line = next(store.read(stream, place), None)
+        return line if line is None or is_id(str(line.record.get("id"))) else None
+
+    end = store.end(stream)
+    low, high = 1, end.segment + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        line = first_after(Position(middle, 0))
+        if line is not None and str(line.record["id"]) <= name:
+            low = middle
+        else:
+            high = middle
+    first, last = 0, end.offset if low == end.segment else _LONGEST_SEGMENT
+    while True:
+        middle = (first + last) // 2
+        line = first_after(Position(low, middle))
+        if line is not None and line.record["id"] == name:
+            # From inside a line, its rest may be read as a record; a line begins where one ends.
+            is_line = line.position.offset == 0 or store.line_before(stream, line.position) is not None
+            return line if is_line else first_after(line.position._replace(offset=line.position.offset - 1))
+        if last - first <= 1:
+            return None
+        if line is not None and line.position.segment == low and str(line.record["id"]) < name:
+            first = middle
+        else:
+            last = middle
 
 
 def through_members(store: Store, stream: str, position: Position) -> Record:
@@ -268,6 +307,17 @@ def mark_record(store: Store, stream: str, mark: Mark, ts: float) -> Record:
 
 def traces_back(store: Store, stream: str) -> Iterator[Trace]:
     for line in store.read_back(stream):
+        trace = Trace.from_record(line.record)
+        if trace is not None:
+            yield trace
+
+
+def traces_naming(store: Store, stream: str, name: str) -> Iterator[Trace]:
+    """Yield the traces of a session or of a turn, and perhaps others, newest first."""
+    from looseleaf.index.said import parts_of_name
+    from looseleaf.log.said_lines import lines_with
+
+    for line in lines_with(store, stream, parts_of_name(name)):
         trace = Trace.from_record(line.record)
         if trace is not None:
             yield trace
@@ -324,7 +374,7 @@ def turn_range(store: Store, stream: str, first: str, last: str) -> list[Turn]:
     low, high = turn_number(first) or 0, turn_number(last) or 0
     found: list[Trace] = []
     begun: set[int] = set()
-    for trace in traces_back(store, stream):
+    for trace in traces_naming(store, stream, first) if first == last else traces_back(store, stream):
         number = turn_number(trace.turn_id) or 0
         if low <= number <= high:
             found.append(trace)
@@ -341,7 +391,7 @@ def last_turns(store: Store, stream: str, count: int | None, session: str | None
     check_count("last", count)
     found: list[Trace] = []
     begun: set[str] = set()
-    for trace in traces_back(store, stream):
+    for trace in traces_back(store, stream) if session is None else traces_naming(store, stream, session):
         if count is not None and len(begun) >= count:
             break
         if session is None or trace.session_id == session:
@@ -356,31 +406,6 @@ def last_turns(store: Store, stream: str, count: int | None, session: str | None
     # A late result of an older turn may be among these; its turn is not one of the last.
     turns = [turn for turn in turns_of(reversed(found)) if turn.turn_id in begun]
     return turns if count is None else turns[max(0, len(turns) - count) :]
-
-
-def sessions(store: Store, stream: str, count: int, machine: str = "") -> list[Session]:
-    """Return the last `count` sessions to begin, the latest last. `machine`: the other machine whose stream it is."""
-    check_count("last", count, required=True)
-    begun: list[str] = []
-    firsts: dict[str, Trace] = {}
-    facts: dict[str, tuple[float, set[str], int]] = {}
-    for trace in traces_back(store, stream):
-        last, turns, traces = facts.get(trace.session_id, (trace.ts, set(), 0))
-        turns.add(trace.turn_id)
-        facts[trace.session_id] = last, turns, traces + 1
-        firsts[trace.session_id] = trace
-        if trace.session_start:
-            begun.append(trace.session_id)
-            if len(begun) >= count:
-                break
-    else:  # the whole log: a session whose first line is damaged counts too
-        begun += [session for session in facts if session not in begun]
-    found = []
-    for session in reversed(begun[:count]):
-        first, (last, turns, traces) = firsts[session], facts[session]
-        opening = " ".join(first.content.split())[:_OPENING]
-        found.append(Session(session, first.ts, last, len(turns), traces, opening, machine))
-    return found
 
 
 # --- messages for a model ---------------------------------------------------------------

@@ -499,9 +499,11 @@ def remember(
     redacted: bool = False,
     here: bool = False,
     source: str | None = None,
+    entry: str | None = None,
 ) -> Remembered:
     """Make memory of a person's own words. `redacted`: a secret was removed from the text before; `here`: they belong
-    here, whatever they say; `source`: the memory in which they were said."""
+    here, whatever they say; `source`: the memory in which they were said; `entry`: what was made of them before the
+    process fell."""
     if not isinstance(text, str):
         raise Invalid(f"Nothing was remembered: {text!r} is not a text. Give words to remember.")
     said = text.strip()
@@ -515,7 +517,7 @@ def remember(
         _refuse_forbidden(said)
     parts.pages.absorb.refuse_held(parts.making.page_of(USER if topic is None else topic))
     about: dict[str, Any] = {"here": True} if here else {"from": {"memory": source}} if source else {}
-    placed = parts.making.remember(said, topic, about)
+    placed = parts.making.remember(said, topic, about) if entry is None else parts.making.placed(entry)
     outcomes = placed.outcomes if placed is not None else ()
     kept = [_flatten(each.fact.quote or "") for each in outcomes if each.act != "drop"]
     if not kept:

@@ -12,12 +12,19 @@ from looseleaf.log.journal import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
     from looseleaf.base.messages import Trace
-    from looseleaf.base.values import Fact
+    from looseleaf.base.values import Edit, Fact
     from looseleaf.place.placer import PlacerNeeds
     from looseleaf.store.context import Context
+
+    EditsOf = Callable[[str, str], Iterator[Edit]]
+    """Yields the edits of a page, newest first, at least the one of an id."""
+
+
+_STATUSES = (*STATUSES, "forgotten")
 
 
 @frozen
@@ -37,6 +44,21 @@ def is_unexplained(fact: Fact) -> bool:
     """Return True for a line of an unknown author, which may be a person's; one that an agent signed is not."""
     is_line = fact.status == "current" and fact.path is not None
     return is_line and fact.origin == UNKNOWN and fact.level == "inferred"
+
+
+def in_order(facts: list[Fact]) -> list[Fact]:
+    """Return the user's facts first, then topic by topic, in the order of the pages."""
+    facts.sort(
+        key=lambda fact: (
+            fact.topic != USER,
+            fact.topic,
+            fact.path or "~",
+            fact.line or 0,
+            fact.valid_from or "",
+            fact.id or "",
+        )
+    )
+    return facts
 
 
 class Notebook:
@@ -71,9 +93,8 @@ class Notebook:
         as_of: float | None = None,
     ) -> list[Fact]:
         """Return what is true now, or was at a time; or, by `status`, facts that wait, are past, or were rejected."""
-        statuses = (*STATUSES, "forgotten")
-        if status not in statuses:
-            raise Invalid(f"{status!r} is not a status of facts. Give one of {', '.join(statuses)}.")
+        if status not in _STATUSES:
+            raise Invalid(f"{status!r} is not a status of facts. Give one of {', '.join(_STATUSES)}.")
         if kind is not None and kind not in KINDS:
             raise Invalid(f"{kind!r} is not a kind of facts. Give one of {', '.join(KINDS)}.")
         if topic is not None and not isinstance(topic, str):
@@ -83,15 +104,29 @@ class Notebook:
         topics = [topic] if topic is not None else known.waiting_topics() if status == "pending" else None
         found = known.all(topics)
         if as_of is not None:  # a fact true then was current then
-            found = [fact.but(status="current", superseded_by=None) for fact in true_at(found, as_of)]
+            found = [
+                fact
+                if fact.status == "current" and fact.superseded_by is None
+                else fact.but(status="current", superseded_by=None)
+                for fact in true_at(found, as_of)
+            ]
         elif status == "current":
             found = true_at(found)
         else:
             found = [fact for fact in found if fact.status == status]
-        found = [fact for fact in found if kind is None or fact.kind == kind]
-        # The user's facts first, then topic by topic, in the order of the pages.
-        found.sort(key=lambda fact: (fact.path or "~", fact.line or 0, fact.valid_from or "", fact.id or ""))
-        return sorted(found, key=lambda fact: (fact.topic != USER, fact.topic))
+        return in_order([fact for fact in found if kind is None or fact.kind == kind])
+
+    def of_topics(self, topics: Collection[str] | None = None) -> list[Fact]:
+        """Return the facts of topics (None: of all), whatever their status: those that are true now first."""
+        self.catch_up()
+        known = self._parts.known
+        waiting = known.waiting_topics()
+        found = known.all(topics)
+        by_status: dict[str, list[Fact]] = {"current": true_at(found)}
+        for fact in found:
+            if fact.status != "current" and (fact.status != "pending" or fact.topic in waiting):
+                by_status.setdefault(fact.status, []).append(fact)
+        return [fact for status in _STATUSES for fact in in_order(by_status.get(status, []))]
 
     def unexplained(self) -> list[Fact]:
         """Return the lines that the journal does not explain, and that no person has vouched for."""
@@ -100,6 +135,11 @@ class Notebook:
     def find(self, name: str) -> Fact:
         self.catch_up()
         return self._parts.known.find(name)
+
+    def named(self, ids: Collection[str]) -> dict[str, Fact]:
+        """Return the facts of these ids, as far as they are there."""
+        self.catch_up()
+        return self._parts.known.named(ids)
 
     def history(self, name: str) -> list[Fact]:
         """Return every value that a fact's slot ever had, oldest first."""
@@ -111,8 +151,8 @@ class Notebook:
         found = [each for each in held if slot(each.topic, each.relation) == address]
         return sorted(found, key=lambda each: (each.valid_from or "", each.recorded_at or 0.0, each.id or ""))
 
-    def sources(self, fact: Fact) -> list[FactSource]:
-        """Return the words behind a fact, from the log."""
+    def sources(self, fact: Fact, edits: EditsOf | None = None) -> list[FactSource]:
+        """Return the words behind a fact, from the log. `edits` finds an edit of a page, if there is a quicker way."""
         from looseleaf.distill.make_entry import sources_of
         from looseleaf.log.entries import FOLDER, read_entry
 
@@ -129,26 +169,28 @@ class Notebook:
                 self._note(f"The entry {name} is gone from the log. `looseleaf check` says what to do.")
             except Refused as refused:
                 self._note(str(refused))
-        return [self._read_source(name, said) for name in fact.sources]
+        return [self._read_source(name, said, edits) for name in fact.sources]
 
-    def _read_source(self, name: str, said: dict[str, Trace]) -> FactSource:
+    def _read_source(self, name: str, said: dict[str, Trace], edits: EditsOf | None) -> FactSource:
         from itertools import chain
 
-        from looseleaf.log.entries import spots_of
+        from looseleaf.base.messages import Trace
         from looseleaf.log.talk_streams import edits_elsewhere, talk_streams
-        from looseleaf.log.turns import trace_text
+        from looseleaf.log.turns import find_by_id, trace_text
 
         if name in said:
             return FactSource(name, said[name].origin, said[name].ts, trace_text(said[name]))
         page, at, edit_id = name.partition("@")
         if at:
-            edits = chain(self._parts.pages.log(page), edits_elsewhere(self._store))
-            edit = next((each for each in edits if each.id == edit_id), None)
+            own = edits(page, edit_id) if edits is not None else self._parts.pages.log(page)
+            every = chain(own, edits_elsewhere(self._store))
+            edit = next((each for each in every if each.id == edit_id), None)
             if edit is not None:
                 added = "".join(line for hunk in edit.hunks for line in hunk.added)
                 return FactSource(name, edit.author, edit.ts, added.strip())
-        spots = (spots_of(self._store, stream, {name}) for stream in talk_streams(self._store, self._agent))
-        found = next((trace for found in spots for trace, _ in found), None)
+        lines = (find_by_id(self._store, each, name) for each in talk_streams(self._store, self._agent))
+        traces = (Trace.from_record(line.record) for line in lines if line is not None)
+        found = next((trace for trace in traces if trace is not None), None)
         if found is not None:
             return FactSource(name, found.origin, found.ts, trace_text(found))
         return FactSource(name, "", None, "")

@@ -69,15 +69,15 @@ def remember_where(
         )
     is_alone = not (parts.is_project or parts.may_be_tracked)
     if where == HERE or (where is None and is_alone) or not is_text(text):
-        return _remember(parts, text, topic, redacted=redacted, here=where == HERE)
+        return remember_in(parts, text, topic, redacted=redacted, here=where == HERE)
     if where == HOME:
         home = parts.home()
         if home is None:
             raise NotFound(f"Nothing was remembered: {parts.explain_no_home()}")
-        return _remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
+        return remember_in(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
     theirs, ours = _sort_sentences(parts, text, topic)
     if not theirs:  # the home memory is not even opened
-        return _remember(parts, text, topic, redacted=redacted, here=True)
+        return remember_in(parts, text, topic, redacted=redacted, here=True)
     why = ""
     try:
         home = parts.home()
@@ -94,15 +94,16 @@ def remember_where(
     if home is None:
         if why:
             parts.note(f"What is about you stays in this memory: {why}")
-        return _remember(parts, text, topic, redacted=redacted, here=True)
+        return remember_in(parts, text, topic, redacted=redacted, here=True)
     if not ours:
-        return _remember(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
-    here = _remember(parts, "\n".join(ours), topic, redacted=redacted, here=True)
-    there = _remember(home, "\n".join(theirs), topic, redacted=redacted, source=parts.context.path)
+        return remember_in(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
+    here = remember_in(parts, "\n".join(ours), topic, redacted=redacted, here=True)
+    there = remember_in(home, "\n".join(theirs), topic, redacted=redacted, source=parts.context.path)
     return here.but(elsewhere=there.of_layer(HOME))
 
 
-def _remember(parts: Home, text: str, topic: str | None, **how: Any) -> Remembered:
+def remember_in(parts: Home, text: str, topic: str | None, **how: Any) -> Remembered:
+    """Remember a text in one memory, and settle what it decides."""
     done = remember(parts, text, topic, **how)
     if done.noted is not None and done.noted.changed:
         parts.corrections.settle_noted(done.noted, remembered_in(how.get("source")))
@@ -123,7 +124,7 @@ def approve_at_home(parts: Needs, name: str) -> Fact:
         raise NotFound(f"{fact.id} was not approved: {parts.explain_no_home()}")
     said = worded(fact.relation, undoubted(fact.object))
     topic = fact.topic if fact.topic != PROJECT else USER
-    _remember(home, said, topic, source=parts.context.path)
+    remember_in(home, said, topic, source=parts.context.path)
     gone = parts.corrections.reject(fact.id or name)
     home.known.catch_up()
     kept = [

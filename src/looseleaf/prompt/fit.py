@@ -8,6 +8,8 @@ do whole slots go. The charter and the task are never cut.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolResultPayload
 from looseleaf.log.turns import MESSAGE_TOKENS, guard, texts_of
@@ -308,11 +310,15 @@ _CALL_TOKENS = 16
 """Rough cost of a call's name and id; counted exactly afterwards."""
 
 
-def trim_window(window: Window, asked_at: int | None, room: int, count: Count) -> tuple[Record | None, int]:
+def trim_window(
+    window: Window, asked_at: int | None, room: int, count: Count, sums: Sequence[int] | None = None
+) -> tuple[Record | None, int]:
     """Return which messages to show, and what they cost beside the task: the last whole turns that fit; else the task
-    alone (never cut), or the end of the last message. None: show all."""
+    alone (never cut), or the end of the last message. None: show all. `sums`: the window's weights, if known."""
     messages = window.messages
-    costs = costs_of(messages, count)
+    costs = (
+        costs_of(messages, count) if sums is None else [after - before for before, after in pairwise(sums)]
+    )
     own = costs[asked_at] if asked_at is not None else 0
     total = sum(costs)
     if total - own <= room:

@@ -131,10 +131,14 @@ class PromptLog:
 
     def again(self, name: str) -> Prompt:
         """Render a prompt as it was. Refuse if its sources are gone or give other bytes."""
-        record = self.find(name)
-        manifest = self.manifest(record)
+        return self.render(self.find(name))[0]
+
+    def render(self, record: Record) -> tuple[Prompt, Window]:
+        """Render a prompt as it was, and return its window too."""
+        manifest, window = self.manifest(record), Window(self._store, stream_of(self._agent), lambda: NO_MARK)
         try:
-            messages = tuple(self._render_messages(record))
+            window = self._read_window(record)
+            messages = tuple(self._render_messages(record, window))
             is_same = hash_of(messages) == manifest.sha256
         except Refused:
             raise
@@ -146,11 +150,10 @@ class PromptLog:
                 "Traces were damaged or forgotten since, or another version of looseleaf made it"
                 f"{_told_layers(manifest)}."
             )
-        return Prompt(messages, manifest)
+        return Prompt(messages, manifest), window
 
-    def _render_messages(self, record: Record) -> list[Message]:
+    def _render_messages(self, record: Record, window: Window) -> list[Message]:
         epoch = self.epoch(record["snapshot"])
-        window = self.window(record)
         told = drop_sentences(window, epoch.left)
         if record.get("trimmed") is not None:
             told = apply_trim(told, record["trimmed"])
@@ -160,7 +163,7 @@ class PromptLog:
         task = record["task"]
         return [*epoch.messages, *told, *([task_message(task)] if task is not None else [])]
 
-    def window(self, record: Record) -> Window:
+    def _read_window(self, record: Record) -> Window:
         """Read the window as a prompt had it."""
         head = AgentHead(*record["mark"]) if record["mark"] is not None else NO_MARK
         window = Window(self._store, stream_of(self._agent), lambda: head)

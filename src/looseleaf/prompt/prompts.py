@@ -268,7 +268,7 @@ class Prompts:
         if fitted.is_squeezed and said > room // _TALK:
             if may_compact and (left := self._measure_talk_room(asked, room)):
                 return left
-            shown, said = trim_window(window, at, room // 2, asked.count)
+            shown, said = trim_window(window, at, room // 2, asked.count, sums)
             fitted = fit(slots, room - said, asked.count, number)
             if self._current.epoch is not None:
                 why = ONCE

@@ -16,18 +16,22 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import is_own
 from looseleaf.base.values import START, Position
+from looseleaf.index.protocol import PAGE, TOPIC, parse_mark
+from looseleaf.index.said import said_words
 from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
 from looseleaf.language.stems import edition
 from looseleaf.log.journal import NO_PAGE
 from looseleaf.log.talk_streams import journals, own_talk, talk_elsewhere
 from looseleaf.pages.outside_edits import is_same_log
 from looseleaf.recall.items import (
+    decode,
     entry_items,
     escape_surrogates,
     fact_items,
     outdated_origins,
     page_items,
     trace_items,
+    trace_text,
 )
 from looseleaf.store import JOURNAL
 from looseleaf.store.disk import make_folders
@@ -40,13 +44,13 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.index.protocol import Index, IndexItem, Marks
+    from looseleaf.index.protocol import Index, IndexItem, Marks, SaidLine
     from looseleaf.pages.pages import Pages
     from looseleaf.store.context import Context
     from looseleaf.store.protocol import Store
 
-    Named = tuple[set[str], dict[str, str]]
-    """Pages that a stretch of the journal names; entries, each with its mark."""
+    Named = tuple[set[str], dict[str, str], tuple[SaidLine, ...]]
+    """Pages that a stretch of the journal names; entries, each with its mark; what its lines name."""
 
     class Needs(Protocol):
         @property
@@ -57,14 +61,13 @@ if TYPE_CHECKING:
 
 # --- sources: what the index should hold -------------------------------------------------
 
-PAGE, TOPIC, ENTRY = "page:", "topic:", "entry:"
+ENTRY = "entry:"
 TERMS = "terms"
 """A source without items. Its mark says how texts become terms, and which texts are indexed."""
 
 _TAKEN = "2"
 """Raise it when the choice of texts changes: an index with another number is rebuilt."""
 
-_LONGEST_MARK = 200
 _ITEMS_AT_ONCE = 500
 """Log lines to take before other sources get a turn."""
 
@@ -78,6 +81,7 @@ class ItemBatch:
     items: list[IndexItem] | None
     anew: bool = False
     over: tuple[tuple[str, str], ...] = ()
+    said: tuple[SaidLine, ...] = ()
 
 
 class ItemSources:
@@ -125,12 +129,12 @@ class ItemSources:
 
     def size(self, segment_bytes: int) -> int:
         """Return roughly how many bytes there are to index."""
-        ends = (_parse_mark(self._end_mark(stream) or "")[0] for stream in self.streams())
+        ends = (parse_mark(self._end_mark(stream) or "")[0] for stream in self.streams())
         return sum(_count_bytes(end, segment_bytes) for end in ends)
 
     def taken(self, index: Marks, segment_bytes: int) -> int:
         """Return roughly how many of them are indexed."""
-        ends = (_parse_mark(index.mark(stream))[0] for stream in self.streams())
+        ends = (parse_mark(index.mark(stream))[0] for stream in self.streams())
         return sum(_count_bytes(end, segment_bytes) for end in ends)
 
     def find_missing(self, index: Marks) -> Iterator[ItemBatch]:
@@ -149,36 +153,39 @@ class ItemSources:
         mark = index.mark(JOURNAL)
         if mark == now:
             return
-        begin, before = _parse_mark(mark)
+        begin, before = parse_mark(mark)
         if not is_same_log(self._store, begin, before):
             begin = START
-        paths, entries = self._read_journal(begin, position, last)
+        paths, entries, said = self._read_journal(begin, position, last)
         is_all = begin == START
         yield from self._read_pages(index, None if is_all else paths)
         yield from self._read_topics(index, begin)
         yield from self._read_entries(index, entries, ENTRY, is_all=is_all)
-        yield ItemBatch(JOURNAL, now, [])
+        yield ItemBatch(JOURNAL, now, [], is_all, said=said)
 
     def _read_journal(self, begin: Position, end: Position, last: str | None) -> Named:
-        """Return the pages that the journal names after a place, and the entries, each with its mark. A long rebuild
-        asks once for each batch, so the last answer is kept."""
+        """Return the pages that the journal names after a place, the entries, each with its mark, and the places of the
+        lines that name them. A long rebuild asks once for each batch, so the last answer is kept."""
         if self._named is not None and self._named[0] == (begin, end, last):
             return self._named[1]
         paths: set[str] = set()
         entries: dict[str, str] = {}
+        said: list[SaidLine] = []
         for line in self._store.read(JOURNAL, begin):
             if line.end > end:
                 break
             if isinstance(path := line.record.get("path"), str):
                 paths.add(path)
+                edit = line.record.get("edit" if line.record.get("kind") == "void" else "id")
+                said.append((*line.position, said_words(f"{path} {edit}")))
             _note_entry(line.record, ENTRY, entries)
-        self._named = (begin, end, last), (paths, entries)
-        return paths, entries
+        self._named = (begin, end, last), (paths, entries, tuple(said))
+        return self._named[1]
 
     def _read_elsewhere(self, index: Marks, stream: str) -> Iterator[ItemBatch]:
         """Yield the entries that another machine made, by its journal: its pages and facts are taken in already."""
         mark = index.mark(stream)
-        begin, last = _parse_mark(mark)
+        begin, last = parse_mark(mark)
         if not is_same_log(self._store, begin, last, stream):
             begin, mark = START, ""
         entries: dict[str, str] = {}
@@ -194,12 +201,17 @@ class ItemSources:
     # --- what was said and done --------------------------------------------------------
 
     def _read_traces(self, stream: str, mark: str) -> Iterator[ItemBatch]:
-        position, last = _parse_mark(mark)
+        position, last = parse_mark(mark)
         anew = not is_same_log(self._store, position, last, stream)
         items: list[IndexItem] = []
+        said: list[SaidLine] = []
         lines = 0
         for line in self._store.read(stream, START if anew else position):
             trace = Trace.from_record(line.record)
+            if trace is not None:
+                # By its session and turn it is found too.
+                told = f"{trace.session_id} {trace.turn_id} {trace_text(trace)}"
+                said.append((*line.position, said_words(told)))
             # Not the calls of our own tools: recall finds their text where it was written, and a text that waits in
             # review must not be found through the call that proposed it.
             if trace is not None and (
@@ -209,10 +221,10 @@ class ItemSources:
             lines += 1
             mark = _format_mark(line.end, line.record.get("id"))
             if lines >= _ITEMS_AT_ONCE:
-                yield ItemBatch(stream, mark, items, anew)
-                items, lines, anew = [], 0, False
+                yield ItemBatch(stream, mark, items, anew, said=tuple(said))
+                items, said, lines, anew = [], [], 0, False
         if lines or anew:
-            yield ItemBatch(stream, mark if lines else "", items, anew)
+            yield ItemBatch(stream, mark if lines else "", items, anew, said=tuple(said))
 
     def _read_pages(self, index: Marks, paths: set[str] | None) -> Iterator[ItemBatch]:
         """Yield the pages that the index lacks, of all or of these."""
@@ -230,10 +242,13 @@ class ItemSources:
                 path = source.removeprefix(PAGE)
                 data, edit = self._parts.pages.absorb.head_bytes(path), heads[path].edit or ""
                 items = page_items(path, data, time_of(edit) if is_id(edit) else None)
-                yield ItemBatch(source, sha256, items, anew=True)
+                said = ((0, 0, said_words(decode(data))),)
+                yield ItemBatch(source, sha256, items, anew=True, said=said)
 
     def _read_topics(self, index: Marks, begin: Position) -> Iterator[ItemBatch]:
         """Yield the topics that the index lacks, of those that changed after a place."""
+        from looseleaf.views.essentials import shown_bullet  # only for topics that changed
+
         known = self._parts.known
         known.catch_up()
         topics = ((name, place) for name, place in known.topics.items() if place[:2] > begin)
@@ -244,7 +259,10 @@ class ItemSources:
         for source, mark in sorted(there.items()):
             if marks.get(source) != mark:
                 facts = known.of(source.removeprefix(TOPIC))
-                yield ItemBatch(source, mark, fact_items(facts), anew=True, over=outdated_origins(facts))
+                shown = "\n".join(shown_bullet(fact.relation, fact.object) for fact in facts)
+                over = outdated_origins(facts)
+                items, said = fact_items(facts), ((0, 0, said_words(shown)),)
+                yield ItemBatch(source, mark, items, anew=True, over=over, said=said)
 
     def _read_entries(
         self, index: Marks, found: dict[str, str], kind: str, *, is_all: bool
@@ -284,13 +302,6 @@ def _count_bytes(position: Position, segment_bytes: int) -> int:
 
 def _format_mark(position: Position, last: object) -> str:
     return escape_surrogates(f"{position.segment} {position.offset} {last}")
-
-
-def _parse_mark(mark: str) -> tuple[Position, str]:
-    segment, _, rest = mark.partition(" ")
-    offset, _, last = rest.partition(" ")
-    is_sound = segment.isdecimal() and offset.isdecimal() and len(mark) < _LONGEST_MARK
-    return (Position(int(segment), int(offset)), last) if is_sound else (START, "")
 
 
 # --- the index file, and the index in memory ---------------------------------------------
@@ -385,6 +396,15 @@ class IndexKeeper:
             raise DamagedIndex("its terms were made by other rules")
         return self._sources.is_complete(self._file)
 
+    def missing_bytes(self) -> int:
+        """Return roughly how many bytes of the log are not in the file yet."""
+        whole = self._sources.size(self._segment_bytes)
+        try:
+            is_there = self._file.open(make=False) and not self._sources.has_other_rules(self._file)
+            return max(whole - self._sources.taken(self._file, self._segment_bytes), 0) if is_there else whole
+        except (DamagedIndex, OSError):
+            return whole
+
     def _catch_up(self) -> None:
         make_folders(os.path.dirname(self._path), self._inside)
         whole = self._sources.size(self._segment_bytes) if self.progress is not None else 0
@@ -463,7 +483,7 @@ def apply_batch(index: Index, batch: ItemBatch) -> None:
     if batch.items is None:
         index.drop(batch.source)
     else:
-        index.take(batch.source, batch.mark, batch.items, anew=batch.anew, over=batch.over)
+        index.take(batch.source, batch.mark, batch.items, anew=batch.anew, over=batch.over, said=batch.said)
 
 
 def faults(store: Store) -> list[str]:

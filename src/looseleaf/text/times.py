@@ -6,6 +6,7 @@ A time outside the calendar (a foreign log may hold any number) is written as th
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from looseleaf.base.errors import Invalid
 from looseleaf.text.lines import lazy, one_of
@@ -70,6 +71,7 @@ def last_moment(text: str) -> float | None:
     return None if span is None else span[1]
 
 
+@lru_cache(1 << 16)  # readers ask for the times of all facts at once
 def _parse_span(text: str | None) -> tuple[float, float] | None:
     found = _ISO.fullmatch(text.strip()) if text else None
     if found is None:

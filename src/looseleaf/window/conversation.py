@@ -12,6 +12,7 @@ from functools import cached_property
 from looseleaf.base.errors import Invalid, NotFound, Refused, check_count, check_text
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
+from looseleaf.base.values import Position
 from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
 from looseleaf.log.recorder import Recorder, ask, given_in, stream_of
 from looseleaf.log.talk_streams import agent_of, is_imported, machine_of, talk_elsewhere
@@ -21,7 +22,6 @@ from looseleaf.log.turns import (
     mark_record,
     one_turn,
     recent,
-    sessions,
     traces_back,
     turn_range,
 )
@@ -37,13 +37,14 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Spoken
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
+    from looseleaf.log.last_sessions import LastSessions
     from looseleaf.log.turns import Mark
     from looseleaf.models.model_table import Budget, ModelInfo
     from looseleaf.models.tokens import TokenCounts
     from looseleaf.store.context import Context
     from looseleaf.window.compact import Compact, CompactNeeds
     from looseleaf.window.compaction_plan import Loss
-    from looseleaf.window.cut import WindowCut
+    from looseleaf.window.cut import LogEnd, WindowCut
     from looseleaf.window.window import Count, Window
 
     class Needs(CompactNeeds, Protocol):
@@ -110,6 +111,12 @@ class Conversation:
         self.recorder = Recorder(context.store, context.agent, parts.session, parts.forbids)
 
     @cached_property
+    def _last_sessions(self) -> LastSessions:
+        from looseleaf.log.last_sessions import LastSessions
+
+        return LastSessions(self._store, self._agent, self._stream)
+
+    @cached_property
     def window(self) -> Window:
         from looseleaf.window.window import Window
 
@@ -131,16 +138,18 @@ class Conversation:
     def read_window(self) -> Window:
         """Read the window, of one that is too long the end."""
         with self.window.alone():
-            if not self.window.read(self.longest):
-                cut = self._make_cut(self.longest, self._count_room(None), self.counter(None))
-                if cut is None:
-                    self.window.read()
-                else:
-                    self.window.read_end(cut)
-                    self._note(
-                        f"The window has more than {self.longest:,} characters, and only its end is shown. The next "
-                        "prompt cuts it."
-                    )
+            if self.window.read(self.longest):
+                self._log_end.forget()
+                return self.window
+            cut = self._make_cut(self.longest, self._count_room(None), self.counter(None), log=self._log_end)
+            if cut is None:
+                self.window.read()
+            else:
+                self.window.read_end(cut, self._log_end.after(Position(*cut.until)))
+                self._note(
+                    f"The window has more than {self.longest:,} characters, and only its end is shown. The next "
+                    "prompt cuts it."
+                )
         return self.window
 
     def record(self, asked: dict[str, Any]) -> Trace:
@@ -218,10 +227,12 @@ class Conversation:
         return turn_range(self._store, self._stream, first, last)
 
     def sessions(self, last: int) -> list[Session]:
-        found = sessions(self._store, self._stream, last)
+        found = self._last_sessions(last)
         elsewhere = self._elsewhere()
         if not elsewhere:
             return found
+        from looseleaf.log.last_sessions import sessions
+
         taken = {each.session_id: each.traces for each in found if is_imported(each.session_id)}
         for stream in elsewhere:
             for each in sessions(self._store, stream, last, machine_of(stream)):
@@ -469,8 +480,16 @@ class Conversation:
 
         return WindowCut(self._store, self._policy, self._agent, self.recorder.find_open_calls)
 
-    def _make_cut(self, reach: int, room: int, count: Count, mark_id: str | None = None) -> Mark | None:
-        return self._cutter(self.read_head(), reach, room, count, self._parts.outdated, mark_id)
+    @cached_property
+    def _log_end(self) -> LogEnd:
+        from looseleaf.window.cut import LogEnd
+
+        return LogEnd(self._store, self._stream)
+
+    def _make_cut(
+        self, reach: int, room: int, count: Count, mark_id: str | None = None, log: LogEnd | None = None
+    ) -> Mark | None:
+        return self._cutter(self.read_head(), reach, room, count, self._parts.outdated, mark_id, log)
 
     def _compact_now(
         self,

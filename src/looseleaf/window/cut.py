@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
     from looseleaf.store.protocol import Store
-    from looseleaf.window.window import Count
+    from looseleaf.window.window import Count, Row
 
 _LONGEST_TRACE = 4096
 """Characters of a trace that count: a compaction makes a pointer of a longer result, at no more cost."""
@@ -49,11 +49,59 @@ _SHARE = 8
 
 @frozen
 class _Place:
-    """Where to cut: the last trace that leaves, its line, and ids of calls whose results stay."""
+    """Where to cut: the last trace that leaves, where its line begins and ends, and ids of calls whose results stay."""
 
     last: Trace
-    line: LogLine
+    position: Position
+    end: Position
     called: frozenset[str]
+
+
+class LogEnd:
+    """The last traces of a log, read once, and as far back as was asked for."""
+
+    def __init__(self, store: Store, stream: str) -> None:
+        self._store, self._stream = store, stream
+        self.forget()
+
+    def forget(self) -> None:
+        self.rows: list[Row] = []
+        self._edition = self._store.edition()
+
+    def back(self) -> Iterator[Row]:
+        """Yield them, newest first."""
+        self._read_on()
+        yield from reversed(self.rows)
+        older: list[Row] = []
+        try:
+            for line in self._store.read_back(self._stream, self.rows[0][1] if self.rows else None):
+                trace = Trace.from_record(line.record)
+                if trace is not None:
+                    older.append((trace, line.position, line.end))
+                    yield older[-1]
+        finally:
+            self.rows[:0] = reversed(older)
+
+    def after(self, place: Position) -> list[Row]:
+        """Return those after a place, and keep no others."""
+        self.rows = [row for row in self.rows if row[1] > place]
+        return self.rows[:]
+
+    def _read_on(self) -> None:
+        """Take what was recorded since. What is forgotten, or of another log, is read anew."""
+        last = self.rows[-1] if self.rows else None
+        if last is None or self._store.edition() != self._edition:
+            self.forget()
+            return
+        lines = self._store.read(self._stream, last[1])
+        line = next(lines, None)
+        if line is None or (line.position, line.record.get("id")) != (last[1], last[0].id):
+            self.forget()
+            return
+        for line in lines:
+            trace = Trace.from_record(line.record)
+            if trace is not None:
+                self.rows.append((trace, line.position, line.end))
 
 
 class WindowCut:
@@ -74,16 +122,17 @@ class WindowCut:
         count: Count,
         outdated: Callable[..., Callable[[str], bool]],
         mark_id: str | None = None,
+        log: LogEnd | None = None,
     ) -> Mark | None:
         """Return the mark of a window with about `reach` characters of talk; None if it has no more than that.
-        `mark_id`: of a mark to write; without one, the last trace gives its id."""
+        `mark_id`: of a mark to write; without one, the last trace gives its id. `log`: its end, where that is kept."""
         mark = read_mark(self._store, head)
-        place = self._find_place(mark, reach)
+        place = self._find_place(mark, reach, log)
         if place is None:
             return None
         far = list(self._find_calls(place, mark))
         held = {trace.id for trace, _ in far}
-        entries = list(self._read_entries(head, mark, place.line.position))
+        entries = list(self._read_entries(head, mark, place.position))
         found = [distilled_of(entry.summary) for entry in entries]
         newest = next(self._store.read_back(self._stream)).record["id"]
         return Mark(
@@ -91,8 +140,8 @@ class WindowCut:
             self._agent,
             None,
             place.last.id,
-            place.line.position,
-            (*place.line.position, place.last.id),
+            place.position,
+            (*place.position, place.last.id),
             tuple((*line.position, trace.id) for trace, line in far),
             (),
             tuple(trace.id for trace, _ in far),
@@ -108,7 +157,7 @@ class WindowCut:
 
     # --- where ---------------------------------------------------------------------------------
 
-    def _find_place(self, mark: Mark | None, reach: int) -> _Place | None:
+    def _find_place(self, mark: Mark | None, reach: int, log: LogEnd | None = None) -> _Place | None:
         """Return the last trace before the turns that stay, as many as the reach has room for and at least one; None
         if all of the window stays."""
         size = 0
@@ -118,14 +167,13 @@ class WindowCut:
         is_enough = False
         is_start = False  # the trace read before begins a turn
         best: _Place | None = None
-        for line in self._store.read_back(self._stream):
-            if mark is not None and tuple(line.position) <= mark.until:
+        for trace, position, end in (log or LogEnd(self._store, self._stream)).back():
+            if mark is not None and tuple(position) <= mark.until:
                 return None
-            trace = Trace.from_record(line.record)
-            if trace is None or is_imported(trace.origin):
+            if is_imported(trace.origin):
                 continue
             if is_start and ((not split and not called) or size > reach):
-                best = _Place(trace, line, frozenset(called))
+                best = _Place(trace, position, end, frozenset(called))
                 is_enough = size >= reach // _LEAST_CLEAN
             size += min(length_of(trace), _LONGEST_TRACE)
             if size > reach and best is not None and is_enough:
@@ -163,9 +211,9 @@ class WindowCut:
             if line is not None and line.record.get("id") == trace_id:
                 take(line)
         if wanted or called:
-            wanted -= self._find_after(place.line.position, wanted)
+            wanted -= self._find_after(place.position, wanted)
         if wanted or called:
-            for line in self._store.read_back(self._stream, place.line.end):
+            for line in self._store.read_back(self._stream, place.end):
                 is_before = mark is not None and tuple(line.position) < mark.start[:2]  # `far` has those
                 if is_before or not (wanted or called):
                     break
@@ -232,7 +280,7 @@ class WindowCut:
         self, head: AgentHead, mark: Mark | None, place: _Place
     ) -> tuple[str, str, int, int] | tuple[()]:
         """Return the first and the last turn that leave without having been distilled, and the place of the end."""
-        end = tuple(place.line.position)
+        end = tuple(place.position)
         if head.through > end:
             return ()
         if mark is not None and mark.left and head.through <= mark.left[2:]:
@@ -242,7 +290,7 @@ class WindowCut:
             lines = self._store.read(self._stream, Position(*since))
             traces = (Trace.from_record(line.record) for line in lines)
             first = next((trace.turn_id for trace in traces if trace is not None), None)
-        return (first or place.last.turn_id, place.last.turn_id, *place.line.position)
+        return (first or place.last.turn_id, place.last.turn_id, *place.position)
 
 
 def _summary_of(entry: Entry) -> str:

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Message
     from looseleaf.base.values import LogLine
     from looseleaf.log.journal import AgentHead
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.protocol import Edition, Store
+
+    Row = tuple[Trace, Position, Position]
+    """A trace, where its line begins, and where it ends."""
 
     Count = Callable[[Sequence[str]], list[int]]
     """The tokens of each text."""
@@ -89,6 +92,19 @@ def _read_traces(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple
             yield trace, line, TAIL if trace.id in tail else HELD if trace.id in held else GONE
         # True also where forgetting left only the line's place (FORMAT §17.2).
         is_since = is_since or line.record.get("id") == last
+
+
+def _read_cut(
+    store: Store, stream: str, cut: Mark, rows: Sequence[Row]
+) -> Iterator[tuple[Trace, Position, Where]]:
+    """Yield the same for a cut at the end of a log, of which these traces are left."""
+    for segment, offset, trace_id in cut.far:
+        found = find_line(store, stream, Position(segment, offset), trace_id)
+        trace = Trace.from_record(found.record) if found is not None else None
+        if trace is not None and found is not None:
+            yield trace, found.position, HELD
+    for trace, place, _ in rows:
+        yield trace, place, GONE if is_imported(trace.origin) else SINCE
 
 
 def _find_last_before(store: Store, stream: str, mark: Mark) -> str | None:
@@ -157,11 +173,14 @@ class Window:
         self.head = NO_MARK
         self.flag: str | None = None
         self.alone = Threads()
-        self._edition: tuple[int, ...] | None = None
+        self._of: tuple[str | None, Edition] | tuple[()] = ()
+        """The mark after which it was read, and the edition."""
+        self._over: tuple[int, Position, object] | None = None
+        """More characters than this stand before the end of the line there."""
         self._reset()
 
     def _reset(self) -> None:
-        self._is_read = False
+        self._is_read = self._is_end = False
         self._position: Position = START
         self._last: str | None = None
         self.size = 0
@@ -178,14 +197,21 @@ class Window:
         with self.alone():
             head = self.head = self._head()
             self.flag = head.flag
-            is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
             edition = self._store.edition()
-            is_same = is_same and edition == self._edition  # else it may show what was forgotten since
-            self._edition = edition
-            if is_same and self._read_on():
+            if (head.mark, edition) != self._of:  # it may show what was forgotten since
+                self._of, self._over = (head.mark, edition), None
+                self._reset()
+            if self._is_read and self._read_on():
                 return True
+            if self._over is not None and limit is not None and self._is_over(*self._over, limit):
+                return False
             self._reset()
             return self._fill(read_mark(self._store, head), limit)
+
+    def _is_over(self, known: int, place: Position, name: object, limit: int) -> bool:
+        """True if it is known to have more than `limit` characters: logs only grow."""
+        line = next(self._store.read(self._stream, place), None) if known >= limit else None
+        return line is not None and line.position == place and line.record.get("id") == name
 
     def weigh(self, unit: str, count: Count) -> int:
         """Return what the messages cost. Counts are cached per `unit`."""
@@ -234,32 +260,49 @@ class Window:
             self._reset()
             self._fill(mark, None, last)
 
-    def read_end(self, cut: Mark) -> None:
-        """Read a window that is too long as it would be after a cut; it is read anew the next time."""
+    def read_end(self, cut: Mark, rows: Sequence[Row]) -> None:
+        """Read a window that is too long as it would be after a cut: these traces are left."""
         with self.alone():
+            if self._is_end and self.mark == cut:
+                return
             self._reset()
-            self._fill(cut, None)
-            self._is_read = False
+            self._fill(cut, None, rows=rows)
+            self._is_read, self._is_end = False, True
 
-    def _fill(self, mark: Mark | None, limit: int | None, through: str | None = None) -> bool:
+    def _fill(
+        self,
+        mark: Mark | None,
+        limit: int | None,
+        through: str | None = None,
+        rows: Sequence[Row] | None = None,
+    ) -> bool:
         self.mark = mark
         short = dict(self.mark.short) if self.mark else {}
-        last: LogLine | None = None
-        for trace, line, where in _read_traces(self._store, self._stream, self.mark):
-            if last is not None and last.record.get("id") == through:
+        last: tuple[Position, str] | None = None
+        found = (
+            (
+                (trace, line.position, where)
+                for trace, line, where in _read_traces(self._store, self._stream, mark)
+            )
+            if rows is None or mark is None
+            else _read_cut(self._store, self._stream, mark, rows)
+        )
+        for trace, place, where in found:
+            if last is not None and last[1] == through:
                 break
-            last = line
+            last = place, trace.id
             if where != GONE and self._is_new(trace):
                 (self.tail if where == TAIL else self.traces).append(trace)
                 self.size += length_of(trace) if trace.id not in short else 0
                 if limit is not None and self.size > limit:
+                    self._over = limit, place, trace.id
                     self._reset()
                     return False
         first = snapshot(self.mark, self.tail) if self.mark else None
         self.messages = [first] if first else []
         self._add_messages(self.traces, short)
         if last is not None:
-            self._position, self._last = last.position, last.record["id"]
+            self._position, self._last = last
         self._is_read = True
         return True
 
