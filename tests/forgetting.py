@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from looseleaf import Memory
 from looseleaf.base.ids import at
 from looseleaf.base.policy import Policy
+from looseleaf.memory.memory import as_agent
 from looseleaf.pages.grammar import drawer, new_page
 from looseleaf.text.spellings import drop_sentences_with, is_nothing_else
 
@@ -203,9 +204,9 @@ def _do(memory: Memory, op: Op, ts: float, name: str, origins: Collection[str]) 
             case "talk":
                 _talk(memory, op, ts, name)
             case "help":
-                _talk(memory._as(op.session), op, ts, name)
+                _talk(as_agent(memory, op.session), op, ts, name)
             case "compact":
-                memory._as(op.session).window.compact()
+                as_agent(memory, op.session).window.compact()
             case "answer":
                 memory.parts.conversation.recorder.session = op.session
                 if "assistant" not in origins:

@@ -15,6 +15,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.cli.main import main
 from looseleaf.forget.probe import Needles, probe
 from looseleaf.log.journal import make_edit, record_of
+from looseleaf.memory.memory import as_agent
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import is_found, undoubted
 from looseleaf.text.spellings import drop_sentences_with, fold_text
@@ -92,7 +93,7 @@ def test_words_that_are_the_name_of_a_topic_leave_its_facts_and_say_what_takes_t
 def test_words_that_are_only_a_name_are_refused_with_what_takes_it(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("append", "", ("facts/quince.md", "- Grows: slowly"))])
-        memory._as("Merlin").record(user="I am allergic to tea.")
+        as_agent(memory, "Merlin").record(user="I am allergic to tea.")
         with pytest.raises(NotFound, match="It is the name of the topic quince"):
             memory.forget(match="quince")
         with pytest.raises(NotFound, match="It is the name of the agent Merlin"):

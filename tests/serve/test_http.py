@@ -34,7 +34,7 @@ from looseleaf.serve import http as connection
 from looseleaf.serve.http import default_path, token
 from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import ToolAnswer
-from serving import TOKEN, Request, Served, add_tool, digest, exchange, filled, serving, sound
+from mcp_serving import TOKEN, Request, Served, add_tool, digest, exchange, filled, serving, sound
 from tables import check_rows
 
 Change = Callable[[Request], Request]

@@ -31,7 +31,7 @@ from looseleaf.serve.offered import MARKDOWN, PAGE, TOPIC
 from looseleaf.serve.page_list import list_resources
 from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import ToolAnswer
-from serving import ARGUMENTS, HANDSHAKES, MODERN, PAGES, TOKEN, add_tool, digest, filled, serving
+from mcp_serving import ARGUMENTS, HANDSHAKES, MODERN, PAGES, TOKEN, add_tool, digest, filled, serving
 
 MODES = ("legacy", "auto")
 SPOKEN = {"legacy": HANDSHAKES[0], "auto": MODERN}
@@ -114,7 +114,7 @@ def is_everything(told: dict[str, Any], mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_lists_and_uses_everything_in_this_process(keeper: MemoryThread, mode: str) -> None:
-    is_everything(asked(server(keeper), everything, mode), mode)
+    is_everything(asked(server(lambda _: keeper), everything, mode), mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -149,7 +149,7 @@ def test_a_client_lists_and_uses_everything_of_a_process(memory: Path, mode: str
 
 
 def test_tools_are_told_as_they_are_defined(keeper: MemoryThread) -> None:
-    found = {tool.name: tool for tool in asked(server(keeper), Client.list_tools).tools}
+    found = {tool.name: tool for tool in asked(server(lambda _: keeper), Client.list_tools).tools}
     for name, tool in TOOLS.items():
         told = found[name]
         assert (told.title, told.description) == (tool.title, tool.description)
@@ -161,7 +161,7 @@ def test_tools_are_told_as_they_are_defined(keeper: MemoryThread) -> None:
 
 
 def test_a_server_that_only_reads_has_no_tool_that_writes(memory: Path, keeper: MemoryThread) -> None:
-    reading = server(keeper, read_only=True)
+    reading = server(lambda _: keeper, read_only=True)
     before = digest(memory)
 
     async def ask(client: Client) -> list[str]:
@@ -191,7 +191,7 @@ def test_what_cannot_be_done_is_an_answer_with_a_sentence(
     memory: Path, keeper: MemoryThread, mode: str, name: str, arguments: dict[str, Any], sentence: str
 ) -> None:
     before = digest(memory)
-    answer = asked(server(keeper), lambda client: client.call_tool(name, arguments), mode)
+    answer = asked(server(lambda _: keeper), lambda client: client.call_tool(name, arguments), mode)
     assert answer.is_error
     assert answer.content[0].text.startswith(sentence)
     assert digest(memory) == before
@@ -228,7 +228,7 @@ def test_every_answer_has_the_shape_of_its_tool_or_none(keeper: MemoryThread, re
                 assert found is None or shape.is_valid(found), (name, arguments, found)
                 told.add((name, bool(answer.is_error), found is not None))
 
-    asked(server(keeper, read_only=read_only), ask, "legacy")
+    asked(server(lambda _: keeper, read_only=read_only), ask, "legacy")
     for name, tool in TOOLS.items():
         assert (name, True, not tool.reads and not read_only) in told
     assert all(is_shaped for _, is_error, is_shaped in told if not is_error)
@@ -250,7 +250,7 @@ def test_a_fault_of_the_program_is_an_answer_and_the_next_call_is_served(
             await client.list_resources()
         return first, await client.call_tool("memory_list", {})
 
-    first, second = asked(server(keeper), ask, mode)
+    first, second = asked(server(lambda _: keeper), ask, mode)
     assert first.is_error
     assert "This may or may not have been done" in first.content[0].text
     assert "the secret of the program" not in first.content[0].text
@@ -271,7 +271,7 @@ def test_what_the_memory_notes_is_logged_once(
         await client.call_tool("noting", {})
         await client.call_tool("noting", {})
 
-    asked(server(keeper), ask)
+    asked(server(lambda _: keeper), ask)
     assert caplog.messages.count("the disk is full") == 1
 
 
@@ -310,7 +310,7 @@ def test_the_loop_is_not_held_up_and_no_two_calls_meet(
             order.append("listed")
             go.set()
 
-    asked(server(keeper), ask, "legacy")
+    asked(server(lambda _: keeper), ask, "legacy")
     assert order == ["listed", "slow", "fast"]
     assert len(set(inside)) == 1
     assert inside[0] != threading.get_ident()
@@ -343,7 +343,7 @@ def test_what_nobody_waits_for_any_more_does_not_begin(keeper: MemoryThread) -> 
 @pytest.mark.parametrize("mode", MODES)
 def test_clients_that_write_at_once_lose_nothing(memory: Path, keeper: MemoryThread, mode: str) -> None:
     """One server, as over HTTP, and another program beside it."""
-    shared = server(keeper)
+    shared = server(lambda _: keeper)
 
     async def write(name: str) -> None:
         async with Client(shared, mode=mode) as client:
@@ -395,7 +395,7 @@ def test_what_others_write_is_seen(memory: Path, keeper: MemoryThread, mode: str
         found = await client.call_tool("recall", {"query": "desk of oak"})
         assert "oak" in found.content[0].text
 
-    asked(server(keeper), ask, mode)
+    asked(server(lambda _: keeper), ask, mode)
 
 
 # --- resources and prompts -------------------------------------------------------------
@@ -464,7 +464,7 @@ def test_what_has_no_address_is_refused_with_a_sentence(
             assert "Atlantis" not in refused.value.message
             assert len(refused.value.message) < 2000
 
-    asked(server(keeper), ask, mode)
+    asked(server(lambda _: keeper), ask, mode)
     assert digest(memory) == before
 
 
@@ -537,10 +537,10 @@ def test_prompts_that_are_not_there_or_lack_a_word_are_sentences(keeper: MemoryT
             with pytest.raises(MCPError, match=r"Nothing was (made|searched): "):
                 await client.get_prompt(name, arguments)
 
-    asked(server(keeper), ask)
+    asked(server(lambda _: keeper), ask)
 
 
 def test_the_start_without_a_task_is_the_snapshot(memory: Path, keeper: MemoryThread) -> None:
-    result = asked(server(keeper), lambda client: client.get_prompt("start"))
+    result = asked(server(lambda _: keeper), lambda client: client.get_prompt("start"))
     with Memory(memory) as open_memory:
         assert result.messages[0].content.text == open_memory.views.snapshot().text

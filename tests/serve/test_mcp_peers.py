@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from looseleaf.tools.catalogue import TOOLS
-from serving import ARGUMENTS, PAGES, TOKEN, Told, call_body, digest, filled, serving
+from mcp_serving import ARGUMENTS, PAGES, TOKEN, Told, call_body, digest, filled, serving
 
 pytestmark = pytest.mark.long
 

@@ -32,7 +32,7 @@ from looseleaf.serve.mcp import server
 from looseleaf.serve.protocol import HANDSHAKES, MODERN, Session
 from looseleaf.tools.catalogue import TOOLS
 from looseleaf.tools.tool import ToolAnswer
-from serving import add_tool, filled
+from mcp_serving import add_tool, filled
 
 Message = dict[str, Any]
 
@@ -115,7 +115,7 @@ def judged(keeper: MemoryThread, said: list[bytes]) -> list[Message]:
     async def session() -> None:
         to, read = anyio.create_memory_object_stream[Any](0)
         write, out = anyio.create_memory_object_stream[Any](9)
-        made = server(keeper)
+        made = server(lambda _: keeper)
         async with out, anyio.create_task_group() as tasks:
             tasks.start_soon(made.run, read, write, made.create_initialization_options())
             for line in said:

@@ -10,6 +10,13 @@ from __future__ import annotations
 
 EXTRAS = {
     "mcp": ("mcp>=2.3,<3",),
+    "serve": (
+        "fastapi>=0.160,<1",
+        "jinja2>=3.1,<4",
+        "mcp>=2.3,<3",
+        "prometheus-client>=0.21,<1",
+        "uvicorn>=0.50,<1",
+    ),
     "openai": ("openai>=3.49,<4",),
     "anthropic": ("anthropic>=2.8",),
     "gemini": ("google-genai>=3.1,<4",),
@@ -20,6 +27,7 @@ EXTRAS = {
 
 _MODULES = {
     "mcp": ("mcp", "mcp_types"),
+    "serve": ("fastapi", "jinja2", "mcp", "mcp_types", "prometheus_client", "uvicorn"),
     "openai": ("openai",),
     "anthropic": ("anthropic",),
     "gemini": ("google.genai",),

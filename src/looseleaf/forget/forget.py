@@ -56,6 +56,20 @@ _LITTLE = 1 << 16
 
 _PAUSE = 0.05
 
+COUNTED = {
+    "traces": ("message or tool call", "messages and tool calls"),
+    "entries": ("entry", "entries"),
+    "facts": ("fact", "facts"),
+    "lines": ("line of pages, now or in their history", "lines of pages, now or in their history"),
+    "prompts": ("prompt in the log", "prompts in the log"),
+    "others": (
+        "file that holds it elsewhere: in a reason, a damaged line, or a copy",
+        "files that hold it elsewhere: in a reason, a damaged line, or a copy",
+    ),
+    "elsewhere": ("sentence in what other machines recorded", "sentences in what other machines recorded"),
+}
+"""What goes, and how it is counted."""
+
 
 @frozen
 class Forgotten:

@@ -118,6 +118,15 @@ def read_tails(memory: Memory) -> None:
                 read_tail(memory, session, path)
 
 
+def read_all_tails(memory: Memory) -> None:
+    """Read first what hooks left unread of sessions that they record: an import finds it recorded then."""
+    for stream in memory.parts.context.store.streams():
+        name = stream.removeprefix("traces/")
+        if name not in (stream, memory.agent):
+            with type(memory)(memory.path, agent=name, policy=memory.policy) as own:
+                read_tails(own)
+
+
 def _distill(memory: Memory) -> bool:
     """Distill what is there now, and return whether all of it succeeded."""
     from looseleaf.integrations.learnt import keys_of

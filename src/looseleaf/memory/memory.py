@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from looseleaf.state.state import State
     from looseleaf.sync.sync import Synced
 
+_OTHERS = 2
+"""How many other agents' memories stay open: each has files of its own."""
+
 
 class Memory:
     """A memory in a folder, made if it is missing.
@@ -76,7 +79,7 @@ class Memory:
             counter=counter,
             embedder=embedder,
         )
-        self._others: dict[str, Self] = {}
+        self._others: dict[str, Memory] = {}
         self._is_closed = False
 
     def __repr__(self) -> str:
@@ -339,26 +342,8 @@ class Memory:
         """
         check_text("agent", agent)
         if agent is not None and agent != self.agent:
-            return self._as(agent).prompt(task, budget=budget, model=model, dry_run=dry_run)
+            return as_agent(self, agent).prompt(task, budget=budget, model=model, dry_run=dry_run)
         return self.parts.prompts(task, budget, model, dry_run=dry_run)
-
-    def _as(self, agent: str) -> Self:
-        """Return the same memory for another agent."""
-        if agent not in self._others:
-            if self._is_closed:
-                raise Unreadable("The memory was closed. Open it again.")
-            own = self.parts
-            other = type(self)(
-                self.path,
-                agent=agent,
-                policy=self.policy if own.has_own_policy else None,
-                distiller=own.own_distiller,
-                model=own.model,
-                counter=own.counter,
-            )
-            other.parts.notes = own.notes
-            self._others[agent] = other
-        return self._others[agent]
 
     # --- forgetting and care ---------------------------------------------------------------
 
@@ -456,3 +441,28 @@ class Memory:
         from looseleaf.memory.check import repair
 
         return repair(self.parts)
+
+
+def as_agent(memory: Memory, agent: str) -> Memory:
+    """Return the same memory for another agent. The last few stay open, until this one is closed."""
+    if agent == memory.agent:
+        return memory
+    others = memory._others
+    if agent in others:
+        others[agent] = others.pop(agent)  # the newest is last
+        return others[agent]
+    if memory._is_closed:
+        raise Unreadable("The memory was closed. Open it again.")
+    own = memory.parts
+    other = others[agent] = type(memory)(
+        memory.path,
+        agent=agent,
+        policy=memory.policy if own.has_own_policy else None,
+        distiller=own.own_distiller,
+        model=own.model,
+        counter=own.counter,
+    )
+    other.parts.notes = own.notes
+    if len(others) > _OTHERS:
+        others.pop(next(iter(others))).close()
+    return other

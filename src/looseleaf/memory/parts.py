@@ -17,7 +17,7 @@ from looseleaf.store.machines import is_branch_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any, TypeVar
 
     from looseleaf.base.messages import Distilled, Distiller, Trace
@@ -217,6 +217,13 @@ class Parts(PlaceParts):
                 if found is not None:
                     return found.but(layer=layer_name)
             raise
+
+    def facts_named(self, ids: Collection[str]) -> dict[str, Fact]:
+        """Return the facts of these ids, of this memory or of one under it, as far as they are there."""
+        found = self.notebook.named(ids)
+        for layer, facts in self.farther(lambda far: far.notebook.named(ids)):
+            found = {name: fact.but(layer=layer) for name, fact in facts.items()} | found
+        return found
 
     def split_place(self, name: str) -> tuple[Layer | None, str]:
         """Split `home:USER.md:5` into the layer and the place in it; None: this memory."""

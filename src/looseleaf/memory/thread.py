@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger("looseleaf")
 
 
+class Failed(Refused):
+    """A request that met a bug of the program: it may or may not have been done."""
+
+
 class MemoryThread:
     """A memory in its own thread, opened by the first request. If it cannot be opened, the next request tries again."""
 
@@ -93,7 +97,7 @@ def outcome(future: Future[_T] | asyncio.Future[_T]) -> _T:
         raise error
     # A bug. The client learns that there is one, the log has it; the server goes on.
     _log.error("a request failed", exc_info=error)
-    raise Refused(
+    raise Failed(
         f"This may or may not have been done: the program has a bug ({type(error).__name__}), shown on the "
         "server's standard error. Read the memory before you repeat it."
     ) from error

@@ -66,6 +66,8 @@ def connection_limit() -> int:
 
 
 class Connection(H11Protocol):  # type: ignore[misc]  # untyped
+    app_state: dict[str, Any]
+
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._timer: TimerHandle | None = None
@@ -74,6 +76,10 @@ class Connection(H11Protocol):  # type: ignore[misc]  # untyped
 
     def connection_made(self, transport: Transport) -> None:
         super().connection_made(transport)
+        self.app_state = {
+            **self.app_state,
+            "abort": self._drop,
+        }  # for an answer that its reader does not take
         self._since = self.loop.time()
         self._wait_for(h11.IDLE)
         there: list[Any] = [each for each in self.connections if not each.transport.is_closing()]
@@ -137,7 +143,7 @@ class Seldom(logging.Filter):
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
+OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _DEFAULT_PORT = 80
 """The port that clients leave out of the Host and Origin headers."""
 METHODS = ("GET", "POST", "DELETE")
@@ -165,9 +171,9 @@ class AllowedHosts:
 def allowed_hosts(port: int, hosts: str | None = None, origins: str | None = None) -> AllowedHosts:
     """Return the names of this machine at this port, and those that the user allowed. A program that was given the
     server's own address may send it as its origin; under another name, an origin must be allowed."""
-    own = [f"{name}:{port}" for name in _OWN_NAMES]
+    own = [f"{name}:{port}" for name in OWN_NAMES]
     if port == _DEFAULT_PORT:
-        own += _OWN_NAMES
+        own += OWN_NAMES
     pages = [f"http://{name}" for name in own]
     for name in _split_names(hosts):
         if not _NAME.fullmatch(name):

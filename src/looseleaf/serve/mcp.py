@@ -21,9 +21,14 @@ from looseleaf.serve.offered import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from typing import Any
 
-    from looseleaf.memory.thread import MemoryThread
+    from looseleaf.memory import Memory
+
+    Act = Callable[[Memory], dict[str, Any]]
+    Keeper = Callable[[Act], Awaitable[dict[str, Any]]]
+    """Runs an act on a memory, in that memory's thread."""
 
 try:
     import mcp_types as types
@@ -44,12 +49,13 @@ _RESULTS = {
 }
 
 
-def server(keeper: MemoryThread, *, read_only: bool = False) -> Server[Any]:
-    """Return the server of a memory. `read_only`: only with tools that change nothing."""
+def server(keeper_of: Callable[[Any], Keeper], *, read_only: bool = False) -> Server[Any]:
+    """Return a server. `keeper_of` returns who keeps the memory that a request is for, from the context of the request.
+    `read_only`: only with tools that change nothing."""
     tools = offered_tools(read_only=read_only)
 
     async def ask_memory(asked: Any, _: Any) -> Any:
-        method, params = asked.method, asked.params or {}
+        method, params, keeper = asked.method, asked.params or {}, keeper_of(asked)
         try:
             result = await keeper(lambda memory: result_of(memory, method, params, read_only=read_only))
         except Refused as refused:

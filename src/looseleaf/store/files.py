@@ -37,6 +37,7 @@ from looseleaf.store.this_machine import Machine, claim, find_machines, this_mac
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from typing import Self
 
     from looseleaf.base.values import Document, Record, Stat
     from looseleaf.store.claim import ChoreClaim
@@ -297,7 +298,7 @@ class FileStore:
         if "_streams" in self.__dict__:  # else the folder could not be opened
             self._close_handles()
 
-    def __enter__(self) -> FileStore:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from contextvars import ContextVar
 from functools import lru_cache
 
 from looseleaf.base.errors import NotFound, Refused
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
     from looseleaf.store.root import Root
 
     OnProblem = Callable[[Problem], None] | None
+
+
+REQUEST: ContextVar[str] = ContextVar("request", default="")
+"""The mark of the request for which this thread writes: its records get it as `request`, so that a request that comes
+again finds what it wrote (FORMAT §3.2)."""
 
 
 # --- reading ----------------------------------------------------------------------------
@@ -569,6 +575,8 @@ class Streams:
         return job.positions
 
     def _encode(self, record: Record) -> bytes:
+        if mark := REQUEST.get():
+            record = {**record, "request": mark}
         line = codec.encode_new(record)
         if len(line) > self._policy.body_bytes:
             line = codec.encode(self._bodies.take_out(record))

@@ -1,0 +1,285 @@
+"""Who may come in: programs by tokens, people by a link that is used once.
+
+Everything is in one file that only its owner can read, outside of every memory: a memory's folder is copied, synced and
+committed. A secret is shown once, when it is made; the file has its SHA-256. Invariant: what a token does not name, it
+may not do, and may not see.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import time
+from contextlib import contextmanager
+
+from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import safe_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+SCOPES = ("read", "write", "review", "admin")
+"""What a token may do: read; write as an agent; decide as a person does; all else (forget, import, tokens)."""
+EVERY = "*"
+"""In place of the names of memories: all of them."""
+
+CODE_SECONDS = 120.0
+"""How long a link to sign in holds."""
+VISIT_SECONDS = 12 * 3600.0
+"""How long a person stays signed in."""
+_BYTES = 32
+_MOST = 10_000
+"""The most tokens, links and visits: a file of a few megabytes."""
+_FILE, _LOCK = "access.json", "access.lock"
+_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+@frozen
+class Token:
+    """A token without its secret."""
+
+    id: str
+    name: str
+    memories: tuple[str, ...]
+    scopes: tuple[str, ...]
+    agent: str = "main"
+    voice: str = ""
+    """`user`: what it records as a user's words is believed; else these words count as imported."""
+    made: float = 0.0
+    expires: float | None = None
+
+    def may(self, scope: str) -> bool:
+        return scope in self.scopes
+
+    def sees(self, memory: str) -> bool:
+        return EVERY in self.memories or memory in self.memories
+
+
+PERSON = Token("page", "page", (EVERY,), SCOPES, voice="user")
+"""A person who signed in on the page may do everything."""
+
+
+class Access:
+    """The tokens and visits of one server; any process may change them, and a running server sees it at once."""
+
+    def __init__(self, folder: str, clock: Callable[[], float] = time.time) -> None:
+        self.folder = folder
+        self._clock = clock
+        self._read_at: tuple[int, int, int] | None = None
+        self._rows: dict[str, list[dict[str, Any]]] = _empty()
+
+    # --- tokens --------------------------------------------------------------------------
+
+    def tokens(self) -> list[Token]:
+        """Return all tokens, oldest first, including those that have ended."""
+        return [_token_of(row) for row in self._read()["tokens"]]
+
+    def make_token(
+        self,
+        name: str,
+        memories: Sequence[str],
+        scopes: Sequence[str],
+        *,
+        agent: str = "main",
+        voice: str = "",
+        expires: float | None = None,
+    ) -> tuple[Token, str]:
+        """Make a token; return it and its secret, which is shown this once."""
+        unknown = [each for each in scopes if each not in SCOPES]
+        if unknown or not scopes:
+            raise Invalid(f"No token was made: the scopes are {', '.join(SCOPES)}; give one or more of them.")
+        if not memories:
+            raise Invalid(f"No token was made: name its memories, or {EVERY} for all.")
+        if voice not in ("", "user"):
+            raise Invalid("No token was made: the voice is `user`, or left out.")
+        agent = safe_name(agent, "agent's name")
+        if expires is not None and expires <= self._clock():
+            raise Invalid("No token was made: it would have ended already.")
+        with self._changing() as rows:
+            _refuse_full(rows["tokens"])
+            taken = {row["id"] for row in rows["tokens"]}
+            made = Token(
+                _new_id(taken),
+                name,
+                tuple(memories),
+                tuple(each for each in SCOPES if each in scopes),
+                agent,
+                voice,
+                self._clock(),
+                expires,
+            )
+            secret = f"ll_{made.id}_{secrets.token_urlsafe(_BYTES)}"
+            rows["tokens"].append({**_row_of(made), "hash": _hash(secret)})
+        return made, secret
+
+    def revoke(self, name: str) -> Token:
+        """End a token, named by its id."""
+        with self._changing() as rows:
+            found = next((row for row in rows["tokens"] if row["id"] == name), None)
+            if found is None:
+                raise NotFound(f"No token was revoked: there is none with the id {name[:40]!r}.")
+            rows["tokens"].remove(found)
+        return _token_of(found)
+
+    def token_of(self, secret: str) -> Token | None:
+        """Return the token of a secret, unless it has ended."""
+        found = self._find("tokens", secret)
+        return _token_of(found) if found is not None else None
+
+    # --- people --------------------------------------------------------------------------
+
+    def make_code(self) -> str:
+        """Return a code with which a person signs in once, soon."""
+        code = secrets.token_urlsafe(_BYTES)
+        with self._changing() as rows:
+            _refuse_full(rows["codes"])
+            rows["codes"].append({"hash": _hash(code), "expires": self._clock() + CODE_SECONDS})
+        return code
+
+    def is_code(self, code: str) -> bool:
+        """True for a code that may still be spent."""
+        return self._find("codes", code) is not None
+
+    def spend(self, code: str) -> str | None:
+        """Spend a code; return the secret of a visit, for a cookie. None: it was spent before, or is too old."""
+        with self._changing() as rows:
+            found = self._match(rows["codes"], code)
+            if found is None:
+                return None
+            _refuse_full(rows["visits"])
+            rows["codes"].remove(found)
+            visit = secrets.token_urlsafe(_BYTES)
+            rows["visits"].append({"hash": _hash(visit), "expires": self._clock() + VISIT_SECONDS})
+        return visit
+
+    def is_visit(self, visit: str) -> bool:
+        """True while the person of a cookie is signed in."""
+        return self._find("visits", visit) is not None
+
+    def end_visit(self, visit: str | None = None) -> None:
+        """Sign out: one visit, or all of them, with all links that were not used."""
+        with self._changing() as rows:
+            if visit is None:
+                rows["visits"], rows["codes"] = [], []
+            else:
+                rows["visits"] = [row for row in rows["visits"] if row["hash"] != _hash(visit)]
+
+    # --- the file ------------------------------------------------------------------------
+
+    def _find(self, kind: str, secret: str) -> dict[str, Any] | None:
+        return self._match(self._read()[kind], secret)
+
+    def _match(self, rows: list[dict[str, Any]], secret: str) -> dict[str, Any] | None:
+        # Hashes of random secrets are compared: the time says nothing of the secret.
+        given = _hash(secret)
+        return next((row for row in rows if row["hash"] == given and self._is_live(row)), None)
+
+    def _is_live(self, row: dict[str, Any]) -> bool:
+        return row["expires"] is None or bool(row["expires"] > self._clock())
+
+    def _read(self) -> dict[str, list[dict[str, Any]]]:
+        path = os.path.join(self.folder, _FILE)
+        try:
+            found = os.stat(path)
+            read_at = (found.st_mtime_ns, found.st_ino, found.st_size)
+            if read_at != self._read_at:
+                with open(path, "rb") as file:
+                    self._refuse_open_file(os.fstat(file.fileno()), path)
+                    rows = json.load(file)
+                self._rows = _empty() | {name: rows[name] for name in _empty()}
+                self._read_at = read_at
+        except FileNotFoundError:
+            self._rows, self._read_at = _empty(), None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Refused(
+                f"Nobody was let in: {path} cannot be read ({error}). Move it away, and make new tokens with "
+                "`looseleaf token`."
+            ) from None
+        return self._rows
+
+    def _refuse_open_file(self, found: os.stat_result, path: str) -> None:
+        if found.st_mode & 0o077 or found.st_uid != os.geteuid():
+            raise Refused(
+                f"Nobody was let in: {path} can be read by other users, or belongs to one. Only its owner may read it "
+                "(`chmod 600`)."
+            )
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, list[dict[str, Any]]]]:
+        """Change the rows under a lock, and replace the file with what they became. What has ended leaves it; tokens
+        stay for a while, so that a list can say that they have ended."""
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        lock = os.open(os.path.join(self.folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            rows = {name: list(each) for name, each in self._read().items()}
+            for name in ("codes", "visits"):
+                rows[name] = [row for row in rows[name] if self._is_live(row)]
+            yield rows
+            replace(os.path.join(self.folder, _FILE), json.dumps(rows, indent=1).encode() + b"\n")
+        finally:
+            os.close(lock)
+
+
+def replace(path: str, data: bytes) -> None:
+    """Replace a file that only its owner can read, so that it is whole after any crash."""
+    staged = f"{path}.{os.getpid()}.{secrets.token_hex(4)}"
+    fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(staged, path)
+    except BaseException:
+        os.unlink(staged)
+        raise
+    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def access_folder(root: str) -> str:
+    """Return the folder for the access to what is served from `root`: in the user's settings, outside of any memory."""
+    home = os.environ.get("XDG_CONFIG_HOME") or ""
+    if not os.path.isabs(home):  # the XDG specification ignores a relative path
+        home = os.path.join(os.path.expanduser("~"), ".config")
+    name = hashlib.sha256(os.path.realpath(root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return os.path.join(home, "looseleaf", "serve", name)
+
+
+def _empty() -> dict[str, list[dict[str, Any]]]:
+    return {"tokens": [], "codes": [], "visits": []}
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def _new_id(taken: set[str]) -> str:
+    while True:
+        made = "".join(secrets.choice(_LETTERS) for _ in range(6))
+        if made not in taken:
+            return made
+
+
+def _refuse_full(rows: list[dict[str, Any]]) -> None:
+    if len(rows) >= _MOST:
+        raise Refused(f"Nothing was made: there are {_MOST:,} already. Revoke some that nobody uses.")
+
+
+def _row_of(token: Token) -> dict[str, Any]:
+    return {name: getattr(token, name) for name in Token.__match_args__}
+
+
+def _token_of(row: dict[str, Any]) -> Token:
+    given = {name: row[name] for name in Token.__match_args__ if name in row}
+    return Token(**given | {name: tuple(row[name]) for name in ("memories", "scopes")})

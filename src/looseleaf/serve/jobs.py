@@ -1,0 +1,522 @@
+"""Jobs: work that takes a while, each in a process of its own, so that no screen and no request waits for it.
+
+One job of a memory runs at a time, and two in all; the others wait. What became of a job is kept in a file of its own
+beside the tokens, outside of every memory, and outlives the server. Invariants: what was asked is not written down, so
+no file names what was forgotten; what a result quotes of a memory is dropped when anything is forgotten there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
+from looseleaf.base.ids import is_id, new_id
+from looseleaf.serve.access import replace
+from looseleaf.serve.once import KeyUsed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from looseleaf.serve.audit import Audit
+    from looseleaf.serve.pool import Pool
+
+FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "forget": {
+        **dict.fromkeys(("fact", "topic", "session", "origin", "match", "agent", "in_place_of"), str),
+        "dry_run": bool,
+    },
+    "import": {"file": str, "format": str, "mine": bool, "here": bool, "dry_run": bool, "agent": str},
+    "check": {},
+    "analyze": {"last": int, "agent": str},
+    "index": {"full": bool},
+}
+"""What may be asked of each kind of job. `file`: where an import was received."""
+READS = frozenset({"check", "analyze", "index"})
+"""Kinds that may be ended at any moment: they change no page and no log."""
+LIVE = frozenset({"waiting", "running"})
+FOLDER = "jobs"
+
+AT_ONCE = 2
+_WAITING = 100
+_KEPT = 1_000
+"""How many jobs that ended are kept."""
+_LOOK_SECONDS = 0.2
+"""How often to look at a process that an earlier server started."""
+_CLOSE_SECONDS = 5.0
+_LONGEST = 1 << 26
+"""Bytes of a line from a process."""
+
+DIED = (
+    "This may or may not have been done: its process ended before it could say so. Look, and start it again if it "
+    "was not."
+)
+NOT_BEGUN = "Nothing was done: the server was stopped before it began. Start it again."
+FORGOTTEN = (
+    "Nothing was forgotten. The reason was told when it ended, and is not kept: it names what was to go."
+)
+
+
+class Job:
+    """A job. `state`: waiting, running, done, refused, cancelled, or lost with its process. `done` of `total` (0: not
+    known). `result`: what came of it; `is_outdated`: something has been forgotten since, and only numbers and ids
+    are left.
+    """
+
+    def __init__(self, id: str, memory: str, kind: str) -> None:
+        self.id, self.memory, self.kind = id, memory, kind
+        self.state = "waiting"
+        self.made = time.time()
+        self.began: float | None = None
+        self.ended: float | None = None
+        self.done = self.total = 0
+        self.expected: float | None = None
+        """How many seconds the last one of its kind took."""
+        self.result: dict[str, Any] | None = None
+        self.error = ""
+        self.problem = ""
+        """What the refusal is: the name of its class."""
+        self.is_outdated = False
+        self.is_dry = False
+        """True if it only says what would be done."""
+        self.key = self.asked = ""
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_live(self) -> bool:
+        return self.state in LIVE
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """True where nothing is left half done."""
+        return self.state == "waiting" or (self.state == "running" and self.kind != "forget")
+
+    @property
+    def age(self) -> float:
+        """Seconds since it ended; 0.0 while it has not."""
+        return max(0.0, time.time() - self.ended) if self.ended is not None else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        if self.state != "running" or self.began is None:
+            return None
+        so_far = time.time() - self.began
+        if self.total and self.done:
+            return max(0.0, so_far * (self.total - self.done) / self.done)
+        return max(0.0, self.expected - so_far) if self.expected is not None else None
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("id", "memory", "kind", "state", "made", "began", "ended", "done", "total", "seconds_left")
+        told: dict[str, Any] = {name: getattr(self, name) for name in names}
+        told["result"] = self.result
+        return told | ({"error": self.error} if self.error else {})
+
+    def head(self) -> dict[str, Any]:
+        """Return what its file has before it ends."""
+        names = ("id", "memory", "kind", "state", "made", "began", "key", "asked", "is_dry")
+        return {name: getattr(self, name) for name in names}
+
+
+class Jobs:
+    """The jobs of one server. Any thread may ask for one."""
+
+    def __init__(self, pool: Pool, folder: str, audit: Audit) -> None:
+        self._pool, self._audit = pool, audit
+        self.folder = os.path.join(folder, FOLDER)
+        self._access_folder = folder
+        self.on_change: list[Callable[[Job], None]] = []
+        """Told of each job that begins, goes on or ends, in any thread."""
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._jobs: dict[str, Job] = {}
+        self._specs: dict[str, dict[str, Any]] = {}
+        """What was asked of those that wait."""
+        self._editions: dict[str, tuple[str, list[int] | None]] = {}
+        """For each result: the file that a forget replaces, and how it looked."""
+        self._lasting: dict[str, dict[str, Any]] = {}
+        self._is_stopping = threading.Event()
+        self._is_read = False
+
+    # --- asking ------------------------------------------------------------------------------
+
+    def start(self, memory: str, kind: str, spec: Mapping[str, Any] | None = None, key: str = "") -> Job:
+        """Start a job, or have it wait for its turn. The same `key` again returns the same job; a second look of the
+        same kind, while the first has not ended, returns that."""
+        path, given = self._pool.path(memory), _checked(kind, spec or {})
+        asked = json.dumps(given, sort_keys=True)
+        name = _hash(f"{memory}\n{kind}\n{key}") if key else ""
+        with self._lock:
+            self._read()
+            same = self._same(memory, kind, name, _hash(f"{name}\n{asked}"))
+            if same is not None:
+                return same
+            if self._is_stopping.is_set():
+                raise Busy("Nothing was done: the server is being stopped.")
+            if sum(job.state == "waiting" for job in self._jobs.values()) >= _WAITING:
+                raise Busy(f"Nothing was done: {_WAITING} jobs wait already. Try again when some have ended.")
+            job = Job(new_id(), memory, kind)
+            job.key, job.asked = name, _hash(f"{name}\n{asked}")
+            job.is_dry = bool(given.get("dry_run"))
+            before = self.last(memory, kind)
+            if before is not None and before.began is not None and before.ended is not None:
+                job.expected = before.ended - before.began
+            self._write(job, job.head())
+            self._jobs[job.id] = job
+            self._specs[job.id] = given | {"path": path, "alone": self._pool.root is not None}
+            self._audit.write(act="job begun", job=job.id, kind=kind, memory=memory)
+            self._tell(job)
+            self._go_on()
+        return job
+
+    def _same(self, memory: str, kind: str, key: str, asked: str) -> Job | None:
+        for job in reversed(self._jobs.values()):
+            if (job.memory, job.kind) != (memory, kind):
+                continue
+            if key and job.key == key:
+                # Of a forget that ended, it is no longer known what was asked.
+                if job.asked not in ("", asked):
+                    raise KeyUsed
+                return job
+            if not key and kind in READS and job.is_live and job.asked == asked:
+                return job
+        return None
+
+    def get(self, id: str) -> Job:
+        """Return a job, with what is known of it now."""
+        with self._lock:
+            self._read()
+            if id not in self._jobs:
+                raise NotFound("There is no job with this id.")
+            return self._fresh(self._jobs[id])
+
+    def last(self, memory: str, kind: str) -> Job | None:
+        """Return the last job of a kind that was carried out; its `age` says how long ago. None: there was none."""
+        done = (job for job in self.of(memory) if job.state == "done" and not job.is_dry)
+        found = (job for job in done if job.kind == kind)
+        return next(found, None)
+
+    def current(self, memory: str, kind: str = "") -> Job | None:
+        """Return the job of a memory (of a kind) that runs, or the next that will; None: there is none."""
+        live = [job for job in self.of(memory) if job.is_live and kind in ("", job.kind)]
+        return min(live, key=lambda job: (job.state != "running", job.id), default=None)
+
+    def of(self, memory: str) -> list[Job]:
+        """Return the jobs of a memory, newest first."""
+        with self._lock:
+            self._read()
+            return [self._fresh(job) for job in reversed(self._jobs.values()) if job.memory == memory]
+
+    @property
+    def live(self) -> int:
+        """How many wait or run."""
+        with self._lock:
+            return sum(job.is_live for job in self._jobs.values())
+
+    def wait(self, id: str, seconds: float) -> Job:
+        """Wait until a job ends, or for so many seconds."""
+        until = time.monotonic() + seconds
+        with self._changed:
+            while (job := self.get(id)).is_live and (left := until - time.monotonic()) > 0:
+                self._changed.wait(left)
+        return job
+
+    def cancel(self, id: str) -> Job:
+        """End a job that has not ended, where nothing is left half done by that."""
+        with self._lock:
+            job = self.get(id)
+            if not job.is_live:
+                raise Refused("Nothing was cancelled: the job has ended already.")
+            if not job.can_be_cancelled:
+                raise Refused(
+                    "Nothing was cancelled: a forget is carried out whole, once it has begun. Wait until it ends."
+                )
+            if job.state == "waiting":
+                self._end(job, {"state": "cancelled"})
+            elif job.process is not None:
+                job.process.send_signal(signal.SIGTERM)  # its last line says what came of it
+            else:
+                raise Refused("Nothing was cancelled: an earlier server began this job. Wait until it ends.")
+        return job
+
+    # --- running -----------------------------------------------------------------------------
+
+    def _go_on(self) -> None:
+        """Begin what may begin. Under the lock."""
+        running = [job for job in self._jobs.values() if job.state == "running"]
+        busy = {job.memory for job in running}
+        for id in list(self._specs):
+            job = self._jobs[id]
+            if len(busy) >= AT_ONCE or self._is_stopping.is_set():
+                return
+            if job.memory not in busy:
+                busy.add(job.memory)
+                self._begin(job, self._specs.pop(id))
+
+    def _begin(self, job: Job, spec: dict[str, Any]) -> None:
+        job.state, job.began = "running", time.time()
+        self._write(job, job.head())
+        told = spec | {"kind": job.kind, "head": job.head(), "target": self._path(job.id)}
+        lock = _hold(self._lock_path(job.id))
+        try:
+            job.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "looseleaf.serve.job"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=(lock,),  # held as long as the process lives
+                start_new_session=True,  # what ends the server in its terminal does not end a forget
+            )
+        finally:
+            os.close(lock)
+        self._tell(job)
+        given = (job, job.process, json.dumps(told).encode(), spec.get("file", ""))
+        threading.Thread(target=self._follow, args=given, name="looseleaf-job", daemon=True).start()
+
+    def _follow(self, job: Job, process: subprocess.Popen[bytes], told: bytes, file: str) -> None:
+        """Read what the process of a job says until it ends."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(told)
+            process.stdin.close()
+        except OSError:
+            pass  # it ended at once, and that is what is said of it
+        last: dict[str, Any] = {}
+        while line := process.stdout.readline(_LONGEST):
+            said = _object(line)
+            if "state" in said:
+                last = said
+            elif said:
+                with self._lock:
+                    job.done, job.total = int(said.get("done", 0)), int(said.get("total", 0))
+                    self._tell(job)
+        process.stdout.close()
+        process.wait()
+        if file:
+            self._drop(file)
+        with self._lock:
+            self._end(job, last or {"state": "lost", "error": DIED})
+            self._go_on()
+
+    def _end(self, job: Job, said: dict[str, Any]) -> None:
+        """Take in what became of a job. Under the lock."""
+        spec = self._specs.pop(job.id, None)
+        if spec is not None and spec.get("file"):
+            self._drop(spec["file"])
+        job.process = None
+        job.ended = float(said.get("ended") or time.time())
+        self._take(job, said)
+        if not said.get("is_written"):
+            self._write(job, kept(job.head(), said))
+        if job.kind == "forget":
+            job.asked = ""
+        _remove(self._lock_path(job.id))
+        self._audit.write(act="job ended", job=job.id, kind=job.kind, memory=job.memory, state=job.state)
+        self._tell(job)
+
+    def _take(self, job: Job, said: Mapping[str, Any]) -> None:
+        job.state, job.error = str(said.get("state")), str(said.get("error") or "")
+        job.problem = str(said.get("problem") or "")
+        job.result = said.get("result")
+        self._lasting[job.id] = said.get("lasting") or {}
+        edition = said.get("edition")
+        if isinstance(edition, list) and job.result is not None:
+            self._editions[job.id] = str(edition[0]), edition[1]
+
+    def _fresh(self, job: Job) -> Job:
+        """Drop what a result quotes, if something has been forgotten since. Under the lock."""
+        told = self._editions.get(job.id)
+        if told is not None and edition_at(told[0]) != told[1]:
+            del self._editions[job.id]
+            job.result, job.is_outdated = self._lasting[job.id], True
+            self._write(job, kept(job.head(), {**self._said(job), "result": job.result, "edition": None}))
+        return job
+
+    def _said(self, job: Job) -> dict[str, Any]:
+        error = FORGOTTEN if job.kind == "forget" and job.error else job.error
+        said = {"state": job.state, "ended": job.ended, "error": error, "problem": job.problem}
+        return said | {"lasting": self._lasting.get(job.id), "is_outdated": job.is_outdated}
+
+    def _tell(self, job: Job) -> None:
+        self._changed.notify_all()
+        for told in self.on_change:
+            told(job)
+
+    # --- the files ---------------------------------------------------------------------------
+
+    def _path(self, id: str) -> str:
+        return os.path.join(self.folder, f"{id}.json")
+
+    def _lock_path(self, id: str) -> str:
+        return os.path.join(self.folder, f"{id}.lock")
+
+    def _write(self, job: Job, told: Mapping[str, Any]) -> None:
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        replace(self._path(job.id), json.dumps(told).encode() + b"\n")
+
+    def _drop(self, file: str) -> None:
+        """Remove the file that an import was received in; no file elsewhere."""
+        if os.path.realpath(file).startswith(os.path.realpath(self._access_folder) + os.sep):
+            _remove(file)
+
+    def _read(self) -> None:
+        """Read the jobs of earlier servers, once; follow those whose process still runs."""
+        if self._is_read:
+            return
+        self._is_read = True
+        try:
+            names = sorted(
+                name.removesuffix(".json") for name in os.listdir(self.folder) if name.endswith(".json")
+            )
+        except FileNotFoundError:
+            return
+        ids = [name for name in names if is_id(name)]
+        for id in ids[:-_KEPT]:
+            _remove(self._path(id))
+        followed = []
+        for id in ids[-_KEPT:]:
+            job = self._read_job(id)
+            if job is None:
+                continue
+            self._jobs[id] = job
+            if job.state == "waiting":
+                self._end(job, {"state": "lost", "error": NOT_BEGUN})
+            elif job.state == "running":
+                followed.append(job)
+        if followed:
+            given = (followed,)
+            threading.Thread(target=self._watch, args=given, name="looseleaf-jobs", daemon=True).start()
+
+    def _read_job(self, id: str) -> Job | None:
+        try:
+            with open(self._path(id), "rb") as file:
+                said = _object(file.read())
+        except OSError:
+            return None
+        if not {"memory", "kind", "state", "made"} <= said.keys():
+            return None
+        job = Job(id, str(said["memory"]), str(said["kind"]))
+        job.made, job.began, job.ended = float(said["made"]), said.get("began"), said.get("ended")
+        job.key, job.asked = str(said.get("key") or ""), str(said.get("asked") or "")
+        job.is_outdated, job.is_dry = bool(said.get("is_outdated")), bool(said.get("is_dry"))
+        self._take(job, said)
+        return job
+
+    def _watch(self, jobs: list[Job]) -> None:
+        """Wait for the processes that an earlier server started."""
+        while not self._is_stopping.is_set() and jobs:
+            ended = [job for job in jobs if not _is_held(self._lock_path(job.id))]
+            for job in ended:
+                jobs.remove(job)
+                with self._lock:
+                    found = self._read_job(job.id)
+                    said: dict[str, Any] = {"state": "lost", "error": DIED}
+                    if found is not None and not found.is_live:
+                        job.ended = found.ended
+                        with open(self._path(job.id), "rb") as file:
+                            said = {**_object(file.read()), "is_written": True}
+                    self._end(job, said)
+                    self._go_on()
+            self._is_stopping.wait(_LOOK_SECONDS)
+
+    # --- the end -----------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Take up the jobs of an earlier server."""
+        with self._lock:
+            self._read()
+
+    def close(self) -> None:
+        """Begin no more, end what only reads, and let the rest go on by itself: the next server finds what came of
+        it."""
+        with self._lock:
+            self._is_stopping.set()
+            for id in list(self._specs):
+                self._end(self._jobs[id], {"state": "lost", "error": NOT_BEGUN})
+            ending = [job for job in self._jobs.values() if job.kind in READS and job.process is not None]
+            for job in ending:
+                if job.process is not None:
+                    job.process.send_signal(signal.SIGTERM)
+        for job in ending:
+            self.wait(job.id, _CLOSE_SECONDS)
+
+
+def kept(head: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the file of a job that ended has: nothing of what was forgotten, or asked for that."""
+    told = {**head, **{name: value for name, value in said.items() if name != "is_written"}}
+    told.setdefault("ended", time.time())
+    if told["kind"] == "forget":
+        error = said.get("error") or ""
+        told |= {"asked": "", "error": error if error in ("", DIED, NOT_BEGUN) else FORGOTTEN}
+    return told
+
+
+def edition_at(path: str) -> list[int] | None:
+    """Return how the file looks that each forget replaces."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return [found.st_ino, found.st_mtime_ns, found.st_size]
+
+
+def _checked(kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    fields = FIELDS.get(kind)
+    if fields is None:
+        raise Invalid(f"Nothing was done: the jobs are {', '.join(FIELDS)}.")
+    given = {name: value for name, value in spec.items() if value is not None}
+    for name, value in given.items():
+        if name not in fields:
+            raise Invalid(f"Nothing was done: {kind} has no {name[:40]!r}.")
+        if not isinstance(value, fields[name]):
+            raise Invalid(f"Nothing was done: {name!r} is of the wrong kind.")
+    return given
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _hold(path: str) -> int:
+    """Make a file and lock it; return it open."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    return fd
+
+
+def _is_held(path: str) -> bool:
+    """True while the process that a job runs in is alive."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

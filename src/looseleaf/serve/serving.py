@@ -1,0 +1,138 @@
+"""What one server is made of: the page, the API and MCP are given this, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+
+from looseleaf.base.errors import NotFound, Refused
+from looseleaf.memory.memory import as_agent
+from looseleaf.serve.access import Access, Token
+from looseleaf.serve.audit import Audit
+from looseleaf.serve.events import Events
+from looseleaf.serve.jobs import Jobs
+from looseleaf.serve.once import Once
+from looseleaf.serve.pool import Pool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from looseleaf.memory import Memory
+
+    _T = TypeVar("_T")
+
+RATE = 50.0
+"""Requests a second, for one token."""
+STREAMS = 8
+"""Open streams of events, for one token."""
+_ONCE = 256
+"""Memories whose requests with a key are kept at hand."""
+WARM = 4
+"""Memories that are opened when the server starts."""
+
+
+class TooMany(Refused):
+    """More requests, or streams, than one token may have. `seconds`: until the next may come."""
+
+    def __init__(self, what: str, seconds: float = 1.0) -> None:
+        super().__init__(f"Nothing was done: {what}. Try again in a moment.")
+        self.seconds = seconds
+
+
+class Limits:
+    """How much each asker does: a bucket of requests that fills again, and a count of open streams."""
+
+    def __init__(self, rate: float = RATE, streams: int = STREAMS) -> None:
+        self._rate, self._most = rate, streams
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._streams: dict[str, int] = {}
+
+    def take(self, asker: str) -> None:
+        """Count a request; refuse it if there were too many."""
+        now = time.monotonic()
+        left, then = self._left.pop(asker, (self._rate, now))
+        left = min(self._rate, left + (now - then) * self._rate)
+        self._left[asker] = (max(0.0, left - 1.0), now)
+        if len(self._left) > 10_000:
+            self._left.popitem(last=False)
+        if left < 1.0:
+            raise TooMany(
+                f"there are more than {self._rate:.0f} requests a second", (1.0 - left) / self._rate
+            )
+
+    def open_stream(self, asker: str) -> None:
+        if self._streams.get(asker, 0) >= self._most:
+            raise TooMany(f"{self._most} streams are open already", 10.0)
+        self._streams[asker] = self._streams.get(asker, 0) + 1
+
+    def close_stream(self, asker: str) -> None:
+        left = self._streams.get(asker, 0) - 1
+        if left > 0:
+            self._streams[asker] = left
+        else:
+            self._streams.pop(asker, None)
+
+
+class Serving:
+    """The memories of a server, who may come in, and what is written down of it. `is_https`: cookies are sent only over
+    HTTPS. `warms`: the first memories are opened at the start."""
+
+    def __init__(
+        self, pool: Pool, access: Access, audit: Audit, *, is_https: bool = False, warms: bool = False
+    ) -> None:
+        self.pool, self.access, self.audit, self.is_https = pool, access, audit, is_https
+        self._warms = warms
+        self._warming: asyncio.Task[None] | None = None
+        self.limits = Limits()
+        self.events = Events()
+        self.jobs = Jobs(pool, access.folder, audit)
+        self.jobs.on_change.append(self.events.tell_job)
+        self.is_stopping = False
+        self._once: OrderedDict[str, Once] = OrderedDict()
+
+    async def ask(self, name: str, act: Callable[[Memory], _T], *, token: Token) -> _T:
+        """Run `act` on a memory, as the agent of a token. A memory that the token does not see is not there."""
+        if not token.sees(name):
+            raise NotFound("There is no memory of this name.")
+        return await self.pool(name, lambda memory: act(as_agent(memory, token.agent)))
+
+    def once(self, name: str) -> Once:
+        """Return the marked requests of a memory; used in its thread."""
+        found = self._once.setdefault(name, Once())
+        self._once.move_to_end(name)
+        if len(self._once) > _ONCE:
+            self._once.popitem(last=False)  # it is made again from the log
+        return found
+
+    def start(self) -> None:
+        """Begin what goes on beside the requests."""
+        self.events.start()
+        self.jobs.open()
+        self.pool.start()
+        if self._warms:
+            self._warming = asyncio.get_running_loop().create_task(self._warm())
+
+    async def _warm(self) -> None:
+        """Open the first memories, and read what every screen needs, before a person waits for it."""
+        for name in self.pool.names()[:WARM]:
+            try:
+                await self.pool(name, lambda memory: memory.facts())
+            except Refused:
+                continue  # who asks for it is told why
+
+    def stop(self) -> None:
+        """End all streams, and let answers under way finish."""
+        self.is_stopping = True
+        self.events.end()
+
+    async def close(self) -> None:
+        """End it, and close all memories."""
+        self.stop()
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
+        await asyncio.to_thread(self.jobs.close)
+        await self.pool.close()
