@@ -1,0 +1,37 @@
+"""What a screen asks of its memory, in the memory's own thread, as a person."""
+
+from __future__ import annotations
+
+from looseleaf.base.ids import new_id
+from looseleaf.serve.access import PERSON
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeVar
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from looseleaf.memory import Memory
+
+    _T = TypeVar("_T")
+
+    Answer = Callable[[Request], Awaitable[Response]]
+    Screen = tuple[str, list[str], Answer]
+    """A path below a memory's address, its methods, and the function that answers."""
+
+
+async def ask(request: Request, act: Callable[[Memory], _T]) -> _T:
+    """Run `act` on the memory of an address. All of a screen is read in one `act`: nothing changes in between. How many
+    facts wait in review is read with it, as the navigation tells it on every screen. What is written from here on is
+    news."""
+    request.state.since = new_id()
+
+    def act_and_count(memory: Memory) -> tuple[_T, int]:
+        return act(memory), len(memory.review.pending())
+
+    found, request.state.waiting = await request.app.state.serving.ask(
+        request.path_params["name"], act_and_count, token=PERSON
+    )
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,150 @@
+"""The screen Forget: choose, see what would go, type `forget`, watch, and read the proof.
+
+What is to be forgotten is in no address. A preview is a job that changes nothing; it alone knows what a yes is for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+
+from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.forget.forget import COUNTED
+from looseleaf.serve.jobs import FORGOTTEN
+from looseleaf.serve.problems import status_of
+from looseleaf.serve.web.ask import ask
+from looseleaf.serve.web.forms import Note, WrongForm, done, read_form
+from looseleaf.serve.web.render import day, page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from looseleaf.memory import Memory
+    from looseleaf.serve.jobs import Job
+    from looseleaf.serve.serving import Serving
+    from looseleaf.serve.web.ask import Screen
+
+WAYS = (
+    ("match", "Words", "every sentence and line that holds them"),
+    ("fact", "A fact", "by its id, f_…, or its place, USER.md:5"),
+    ("topic", "A topic", "all of its pages and facts"),
+    ("session", "A session", "all that was said in it, and what was learnt from that"),
+    ("origin", "An origin", "all that came from it: tool, assistant or import"),
+)
+"""How to say what is to be forgotten."""
+WORD = "forget"
+"""What a person types to have it done."""
+PATIENCE = 3.0
+"""Seconds that a post waits for a preview: mostly it is there by then."""
+REFRESH = "2"
+"""Seconds after which a screen of a job under way reloads itself."""
+
+
+async def _choose(request: Request) -> Response:
+    given = next((way for way, _, _ in WAYS if request.query_params.get(way)), "")
+    return _form(request, given or WAYS[0][0], request.query_params.get(given, ""))
+
+
+def _form(request: Request, by: str, what: str, refused: Refused | None = None) -> Response:
+    told: dict[str, Any] = {"by": by, "what": what, "ways": WAYS, "key": secrets.token_urlsafe(16)}
+    told |= {"error": str(refused)} if refused is not None else {}
+    return page(request, "forget.html", status=200 if refused is None else status_of(refused)[0], **told)
+
+
+async def _preview(request: Request) -> Response:
+    """Begin to look for what would go."""
+    try:
+        form = await read_form(request)
+    except WrongForm as wrong:
+        return _form(request, wrong.form["by"], wrong.form["what"], wrong)
+    by, what = form["by"], form["what"].strip()
+    try:
+        if by not in {way for way, _, _ in WAYS}:
+            raise Invalid(
+                "Nothing was looked for: say whether these are words, a fact, a topic, a session or an origin."
+            )
+        if not what:
+            raise Invalid("Nothing was looked for: say what is to be forgotten.")
+        job = await _start(
+            request, {by: what, "dry_run": True}, f"preview {form['key']}" if form["key"] else ""
+        )
+    except Refused as refused:
+        return _form(request, by, what, refused)
+    if job.state == "refused":
+        return _form(request, by, what, Invalid(job.error))
+    return done(request, f"/m/{job.memory}/forget/{job.id}")
+
+
+async def _start(request: Request, spec: dict[str, Any], key: str) -> Job:
+    """Start a job, and wait for it a little."""
+    jobs, name = _serving(request).jobs, request.path_params["name"]
+    job = await asyncio.to_thread(jobs.start, name, "forget", spec, key)
+    return await asyncio.to_thread(jobs.wait, job.id, PATIENCE)
+
+
+def _serving(request: Request) -> Serving:
+    return request.app.state.serving  # type: ignore[no-any-return]
+
+
+async def _job(request: Request) -> Job:
+    job = await asyncio.to_thread(_serving(request).jobs.get, request.path_params["job"])
+    if (job.memory, job.kind) != (request.path_params["name"], "forget"):
+        raise NotFound("There is no such job here.")
+    return job
+
+
+async def _watch(request: Request) -> Response:
+    return await _shown(request, await _job(request))
+
+
+async def _shown(request: Request, job: Job, refused: Refused | None = None) -> Response:
+    error = str(refused or "") or job.error
+    told: dict[str, Any] = {"job": job, "kinds": COUNTED, "word": WORD, "error": error}
+    status = 200 if refused is None else status_of(refused)[0]
+    told["is_told"] = job.error == FORGOTTEN
+    answer = page(request, "forget_job.html", status=status, **told)
+    if job.is_live:
+        answer.headers["refresh"] = REFRESH
+    return answer
+
+
+def _last_copy(memory: Memory) -> str:
+    """Return where the last export is, which may still hold what was forgotten; "" if there is none."""
+    from looseleaf.transfer.export_folder import last_copy
+
+    found = last_copy(memory.path)
+    return (
+        f"The export of {day(found[1])} may still hold it: {found[0]}. Delete it, and export again."
+        if found is not None
+        else ""
+    )
+
+
+async def _really(request: Request) -> Response:
+    """Forget what a preview showed, once a person has typed the word."""
+    job = await _job(request)
+    try:
+        form = await read_form(request)
+        if form["really"].strip().casefold() != WORD:
+            raise Invalid(f"Nothing was forgotten: type the word {WORD}, to say that you mean it.")
+        seen = job.result or {}
+        if not job.is_dry or not seen.get("what") or job.is_outdated:
+            raise Invalid("Nothing was forgotten: this preview has ended. Look again at what would go.")
+        copy = await ask(request, _last_copy)  # afterwards the views are gone, which name it
+        # Twice the same yes is one job.
+        begun = await _start(request, {str(seen["by"]): str(seen["what"])}, f"forget {job.id}")
+    except Refused as refused:
+        return await _shown(request, job, refused)
+    return done(request, f"/m/{begun.memory}/forget/{begun.id}", Note(copy) if copy else None)
+
+
+ROUTES: list[Screen] = [
+    ("/forget", ["GET"], _choose),
+    ("/forget", ["POST"], _preview),
+    ("/forget/{job}", ["GET"], _watch),
+    ("/forget/{job}", ["POST"], _really),
+]

@@ -1,0 +1,255 @@
+"""The screen Memory: all that is known, on any day; and one fact, with its words, its past, and a person's say."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import groupby
+from urllib.parse import quote, urlencode
+
+from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.serve.problems import status_of
+from looseleaf.serve.web.ask import ask
+from looseleaf.serve.web.deciding import decide, undo
+from looseleaf.serve.web.forms import Note, back_of, done, read_form
+from looseleaf.serve.web.render import fact_name, page, since, until
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from looseleaf.base.values import Fact
+    from looseleaf.memory import Memory
+    from looseleaf.place.notebook import FactSource
+    from looseleaf.serve.web.ask import Screen
+
+FACTS = 100
+"""Facts of one page."""
+DAYS = 2_000
+"""Days that the slider has; of more, the newest."""
+_NEAR = 4
+"""Days of change that are linked before and after the one that is shown."""
+
+
+# --- all of it, on a day -----------------------------------------------------------------
+
+
+@frozen
+class Known:
+    """A fact as the list shows it. `was`: the values that it replaced, newest first; `now`: on a day that is past, what
+    is so today instead."""
+
+    fact: Fact
+    was: tuple[Fact, ...] = ()
+    is_contested: bool = False
+    now: Fact | None = None
+
+
+@frozen
+class Days:
+    """The days on which something began or ended, oldest first, and where among them is the one that is shown."""
+
+    all: tuple[str, ...]
+    shown: str
+    """"" for today."""
+
+    @property
+    def at(self) -> int:
+        """The number of days up to the one that is shown; one more than all for today."""
+        if not self.shown:
+            return len(self.all)
+        return max(sum(each <= self.shown for each in self.all) - 1, 0)
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        return self.all[max(self.at - _NEAR, 0) : self.at + _NEAR + 1]
+
+
+async def _memory(request: Request) -> Response:
+    asked = request.query_params
+    as_of, topic = asked.get("as_of", "").strip(), asked.get("topic", "")
+    number = int(asked["page"]) if asked.get("page", "").isdecimal() and len(asked["page"]) < 6 else 1
+
+    def read(memory: Memory, as_of: str) -> dict[str, Any]:
+        now, past = memory.facts(), memory.facts(status="superseded")
+        found = memory.facts(as_of=as_of) if as_of else now
+        topics = list(dict.fromkeys(fact.topic for fact in found))
+        some = [fact for fact in found if not topic or fact.topic == topic]
+        begin = (max(number, 1) - 1) * FACTS
+        shown = some[begin : begin + FACTS]
+        before = replaced(past)
+        contested = {each.id for values in memory.review.contested() for each in values}
+        after = follow(now, past) if as_of else {}
+        known = [
+            Known(fact, before.get(fact.id, ()), fact.id in contested, after.get(fact.id)) for fact in shown
+        ]
+        return {
+            "groups": [(name, list(each)) for name, each in groupby(known, key=lambda one: one.fact.topic)],
+            "days": Days(days_of_change([*now, *past])[-DAYS:], as_of),
+            "topics": topics,
+            "count": len(some),
+            "older": begin + FACTS < len(some),
+        }
+
+    told: dict[str, Any] = {"topic": topic, "number": number, "typed": as_of}
+    try:
+        if len(as_of) > 40:
+            raise Invalid("Nothing was shown: that is not a day. Give one as 2026-03-05.")
+        told |= await ask(request, partial(read, as_of=as_of))
+    except Invalid as error:
+        told |= await ask(request, partial(read, as_of=""))
+        return page(request, "memory.html", status=422, error=str(error), **told, address=_address)
+    return page(request, "memory.html", **told, address=_address)
+
+
+def _address(**asked: object) -> str:
+    given = {name: value for name, value in asked.items() if value}
+    return f"?{urlencode(given)}" if given else "?"
+
+
+def replaced(past: Iterable[Fact]) -> dict[str | None, tuple[Fact, ...]]:
+    """Return what each fact replaced, directly and before that, newest first; by its id."""
+    direct: dict[str, list[Fact]] = {}
+    for fact in past:
+        if fact.superseded_by and fact.superseded_by != fact.id:
+            direct.setdefault(fact.superseded_by, []).append(fact)
+    found: dict[str | None, tuple[Fact, ...]] = {}
+    for name, first in direct.items():
+        chain: list[Fact] = []
+        left, seen = [*first], {name}
+        while left:
+            each = left.pop(0)
+            if each.id not in seen:
+                seen.add(each.id or "")
+                chain.append(each)
+                left += direct.get(each.id or "", ())
+        found[name] = tuple(sorted(chain, key=lambda each: each.valid_from or "", reverse=True))
+    return found
+
+
+def follow(now: Iterable[Fact], past: Iterable[Fact]) -> dict[str | None, Fact]:
+    """Return what is so today in place of each past fact, by its id."""
+    names = {fact.id: fact for fact in now}
+    return {old.id: names[name] for name, chain in replaced(past).items() if name in names for old in chain}
+
+
+def days_of_change(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """Return the days on which a fact began or ended."""
+    return tuple(sorted({each for fact in facts for each in (since(fact)[:10], until(fact)[:10]) if each}))
+
+
+# --- one fact ----------------------------------------------------------------------------
+
+
+@frozen
+class Source:
+    """Words behind a fact: before, in and after its quote; whose they are; and the address where they stand, below the
+    memory's; "" if nothing is there any more."""
+
+    before: str
+    quote: str
+    after: str
+    who: str
+    ts: float | None
+    at: str
+    is_own: bool
+
+
+_WHO = {"user": "You", "person": "You", "external": "You, on the page", "assistant": "The assistant"}
+
+
+def show_source(source: FactSource, quote: str | None) -> Source:
+    """Return the words behind a fact, as they are shown: cut around the quote where they are long."""
+    text, words = source.text, (quote or "").strip()
+    at = text.find(words) if words else -1
+    before, found, after = ("", "", text) if at < 0 else (text[:at], words, text[at + len(words) :])
+    if len(before) > _AROUND:
+        before = f"… {before[-_AROUND:]}"
+    if len(after) > _AROUND:
+        after = f"{after[:_AROUND]} …"
+    origin = source.origin
+    who = _WHO.get(origin) or {"agent": "Agent", "tool": "The tool", "import": "An import"}.get(
+        origin.partition(":")[0], origin or "Nobody"
+    )
+    name = origin.partition(":")[2]
+    return Source(
+        before, found, after, f"{who} {name}".strip(), source.ts, place_of(source.source), origin in _WHO
+    )
+
+
+_AROUND = 600
+
+
+def place_of(source: str) -> str:
+    """Return the address of a source: a trace's, an entry's, a page's."""
+    if source.startswith("log/entries/"):
+        entry = source.removeprefix("log/entries/").partition("/raw.md")[0]
+        return f"/talk/trace/{quote(entry)}"
+    path, is_edit, _ = source.partition("@")
+    if is_edit or path.endswith(".md"):
+        return f"/pages/{quote(path)}"
+    return f"/talk/trace/{quote(source, safe='')}"
+
+
+async def _fact(request: Request) -> Response:
+    return await show_fact(request)
+
+
+async def show_fact(
+    request: Request, *, error: str = "", status: int = 200, typed: str | None = None
+) -> Response:
+    """Show one fact; after a refusal with its sentence, and with what was typed."""
+    name = request.path_params["fact"]
+
+    def read(memory: Memory) -> dict[str, Any]:
+        fact = memory.fact(name)
+        history = memory.history.fact(fact_name(fact))
+        sources = memory.explain.sources(fact)
+        contested = {each.id for values in memory.review.contested() for each in values}
+        later = next((each for each in history if each.id == fact.superseded_by), None)
+        return {
+            "fact": fact,
+            "history": history[::-1],
+            "sources": [show_source(each, fact.quote) for each in sources],
+            "is_contested": fact.id in contested,
+            "private": memory.review.private_kinds(fact),
+            "later": later,
+        }
+
+    found = await ask(request, read)
+    return page(request, "fact.html", status=status, error=error, typed=typed, **found)
+
+
+async def _decide(request: Request) -> Response:
+    form = await read_form(request)
+    name, act = request.path_params["fact"], request.path_params["act"]
+    home = f"/m/{request.path_params['name']}"
+    try:
+        decided = await ask(request, lambda memory: decide(memory, act, name, form))
+    except NotFound:
+        raise
+    except Refused as error:
+        return await show_fact(
+            request, error=str(error), status=status_of(error)[0], typed=form["text"] or None
+        )
+    back = back_of(request, form, f"{home}/fact/{quote(fact_name(decided.fact), safe='')}")
+    return done(request, back, decided.note(home, back))
+
+
+async def _undo(request: Request) -> Response:
+    form = await read_form(request)
+    home = f"/m/{request.path_params['name']}/"
+    sentence = await ask(request, lambda memory: undo(memory, form["after"]))
+    return done(request, back_of(request, form, home), Note(sentence))
+
+
+ROUTES: list[Screen] = [
+    ("/memory", ["GET"], _memory),
+    ("/fact/{fact}", ["GET"], _fact),
+    ("/fact/{fact}/{act}", ["POST"], _decide),
+    ("/undo", ["POST"], _undo),
+]

@@ -1,0 +1,211 @@
+"""The screen Settings: what is set and why, how the page looks, who may come in, and what was done."""
+
+from __future__ import annotations
+
+import ast
+import re
+import secrets
+import time
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+from looseleaf.base import policy as policies
+from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.immutable import frozen
+from looseleaf.base.policy import Policy
+from looseleaf.pages.folder import SETTINGS
+from looseleaf.serve.access import EVERY, SCOPES
+from looseleaf.serve.problems import status_of
+from looseleaf.serve.web.ask import ask
+from looseleaf.serve.web.forms import Form, Note, WrongForm, done, read_form
+from looseleaf.serve.web.render import page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from looseleaf.memory import Memory
+    from looseleaf.serve.access import Token
+    from looseleaf.serve.serving import Serving
+    from looseleaf.serve.web.ask import Screen
+
+LINES = 50
+"""Lines of the audit that are shown."""
+_NAME = 60
+_MADE = "made-"
+_KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
+_LONGEST_DAYS = 3650
+_DAY = 86_400.0
+_HEADING = re.compile(r" *# -+ (.+?) -+")
+_ALLOWS = {
+    "read": "see pages, facts and its own talk",
+    "write": "record, and propose as an agent does",
+    "review": "decide as a person does",
+    "admin": "forget, import, export, and make tokens",
+}
+"""What each scope lets a token do."""
+
+
+@frozen
+class Setting:
+    """One number or choice of the policy: its value as the settings file has it, the usual one, and why."""
+
+    name: str
+    value: str
+    usual: str
+    why: str
+
+
+@cache
+def _explained() -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """Return the reasons of all settings, by heading, as the program's own text gives them."""
+    text = Path(policies.__file__).read_text(encoding="utf-8")
+    body = next(
+        each for each in ast.parse(text).body if isinstance(each, ast.ClassDef) and each.name == "Policy"
+    ).body
+    lines = text.splitlines()
+    groups: list[tuple[str, list[tuple[str, str]]]] = [("", [])]
+    last = 0
+    for each, behind in zip(body, [*body[1:], None], strict=True):
+        if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
+            continue
+        headings = map(_HEADING.fullmatch, lines[last : each.lineno])
+        groups += [(heading[1], []) for heading in headings if heading is not None]
+        last = each.lineno
+        is_told = isinstance(behind, ast.Expr) and isinstance(behind.value, ast.Constant)
+        why = str(behind.value.value) if is_told else ""  # type: ignore[union-attr]
+        groups[-1][1].append((each.target.id, " ".join(why.split())))
+    return tuple((heading, tuple(found)) for heading, found in groups if found)
+
+
+def settings_of(policy: Policy) -> tuple[list[Setting], list[tuple[str, list[Setting]]]]:
+    """Return the settings that differ from the usual, and the others by heading."""
+    usual = Policy()
+    changed: list[Setting] = []
+    groups: list[tuple[str, list[Setting]]] = []
+    for heading, found in _explained():
+        same: list[Setting] = []
+        for name, why in found:
+            value, normal = getattr(policy, name), getattr(usual, name)
+            each = Setting(name, _worded(value), _worded(normal), why)
+            (same if value == normal else changed).append(each)
+        if same:
+            groups.append((heading, same))
+    return changed, groups
+
+
+def _worded(value: object) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+async def _settings(request: Request) -> Response:
+    notes, visit, name = request.app.state.notes, request.state.visit, request.query_params.get("made", "")
+    made = notes.take(visit, name) if name.startswith(_MADE) else None
+    if made is not None:
+        notes.put(visit, Note(""), name)  # it is shown this once
+    return await _shown(request, secret=made.text if made is not None else "")
+
+
+async def _shown(
+    request: Request, *, form: Form | None = None, refused: Refused | None = None, secret: str = ""
+) -> Response:
+    def read(memory: Memory) -> dict[str, Any]:
+        changed, groups = settings_of(memory.policy)
+        return {"changed": changed, "groups": groups, "path": memory.path}
+
+    serving = _serving(request)
+    told = await ask(request, read)
+    told |= {"error": str(refused)} if refused is not None else {}
+    tokens = [(token, _is_over(token)) for token in serving.access.tokens()]
+    return page(
+        request,
+        "settings.html",
+        status=200 if refused is None else status_of(refused)[0],
+        tokens=tokens,
+        allows=_ALLOWS,
+        every=EVERY,
+        lines=list(islice(serving.audit.read_back(), LINES)),
+        form=form if form is not None else Form({"scope_read": "on", "days": "90", "agent": "main"}),
+        secret=secret,
+        settings_file=SETTINGS,
+        key=secrets.token_urlsafe(16),
+        **told,
+    )
+
+
+def _serving(request: Request) -> Serving:
+    return request.app.state.serving  # type: ignore[no-any-return]
+
+
+def _is_over(token: Token) -> bool:
+    return token.expires is not None and token.expires <= time.time()
+
+
+async def _make_token(request: Request) -> Response:
+    """Make a token, and show its secret on the next screen, this once."""
+    form, notes, visit = Form(), request.app.state.notes, request.state.visit
+    try:
+        form = await read_form(request)
+        if notes.take(visit, _MADE + form["key"]) is not None:  # posted twice
+            return done(request, f"{_here(request)}?made={_MADE}{form['key']}#tokens")
+        name, scopes = " ".join(form["name"].split()), [each for each in SCOPES if form[f"scope_{each}"]]
+        if not name or len(name) > _NAME:
+            raise Invalid(f"No token was made: give it a name of up to {_NAME} characters, to know it by.")
+        token, secret = _serving(request).access.make_token(
+            name,
+            [EVERY] if form["memories"] == EVERY else [request.path_params["name"]],
+            scopes,
+            agent=form["agent"].strip() or "main",
+            voice="user" if form["voice"] else "",
+            expires=_end_of(form["days"]),
+        )
+    except Refused as refused:
+        typed = refused.form if isinstance(refused, WrongForm) else form
+        return await _shown(request, form=typed, refused=refused)
+    _serving(request).audit.write(act="token made", made=token.id)
+    made = notes.put(visit, Note(secret), _MADE + (form["key"] if _KEY.fullmatch(form["key"]) else new_id()))
+    return done(request, f"{_here(request)}?made={made}#tokens", Note(f"The token {token.name} was made."))
+
+
+def _end_of(days: str) -> float | None:
+    """Return when a token ends that holds for so many days; None: never."""
+    if not days.strip():
+        return None
+    if (
+        not days.strip().isascii()
+        or not days.strip().isdigit()
+        or not 0 < int(days.strip()[:9]) <= _LONGEST_DAYS
+    ):
+        raise Invalid(
+            f"No token was made: it can hold for 1 to {_LONGEST_DAYS:,} days. Leave this out for one that does not end."
+        )
+    return time.time() + int(days) * _DAY
+
+
+async def _revoke(request: Request) -> Response:
+    form = await read_form(request)
+    token = _serving(request).access.revoke(form["id"])
+    _serving(request).audit.write(act="token revoked", made=token.id)
+    return done(request, f"{_here(request)}#tokens", Note(f"The token {token.name} opens nothing any more."))
+
+
+def _here(request: Request) -> str:
+    return f"/m/{request.path_params['name']}/settings"
+
+
+ROUTES: list[Screen] = [
+    ("/settings", ["GET"], _settings),
+    ("/settings/tokens", ["POST"], _make_token),
+    ("/settings/tokens/revoke", ["POST"], _revoke),
+]
