@@ -15,7 +15,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test coverage test-long test-clients check format bench train clean
+.PHONY: help demo docs test coverage test-page test-long test-clients check format bench train clean
 
 help:
 	@echo "make demo          see all of it work on a story, in ./looseleaf-demo"
@@ -23,6 +23,7 @@ help:
 	@echo "make coverage      run them with coverage"
 	@echo "make check         formatting, lint, types, layers"
 	@echo "make format        format the code and mend what lint can mend"
+	@echo "make test-page     the page in a browser that is on this machine, with axe-core from npm"
 	@echo "make test-long     the long sweeps, with their figures"
 	@echo "make test-clients  real coding agents, from npm, with our hooks and our server"
 	@echo "make bench         measure all that is promised in figures"
@@ -35,11 +36,12 @@ demo: $(VENV)/.package
 
 # The demo's output and its picture, and the pages of commands and code. Tests compare them with the program.
 docs: $(VENV)/.dev
-	$(BIN)/python tests/cli/test_demo.py
+	PYTHONPATH=tests $(BIN)/python tests/cli/test_demo.py
 	$(BIN)/python docs/pictures/make.py
 	$(BIN)/python docs/cli.py
 	$(BIN)/python docs/code.py
 	$(BIN)/python docs/async_stub.py
+	$(BIN)/python docs/api.py
 
 # Tests start many processes, each of which would compile what it imports.
 test: export PYTHONDONTWRITEBYTECODE =
@@ -49,6 +51,10 @@ test: $(VENV)/.dev
 coverage: export PYTHONDONTWRITEBYTECODE =
 coverage: $(VENV)/.dev
 	$(BIN)/python -m pytest --hypothesis-profile=steady -n 2 --dist worksteal --cov --cov-report=term
+
+# What is missing fails here; `make test` says what it skipped.
+test-page: $(VENV)/.dev .page/.installed
+	LOOSELEAF_PAGE=1 $(BIN)/python -m pytest --hypothesis-profile=steady tests/serve/page
 
 # All properties draw new examples here, not only the core ones.
 test-long: export PYTHONDONTWRITEBYTECODE =
@@ -99,7 +105,7 @@ install = $(if $(UV),{ $(with_uv); } || { echo "uv could not install; trying pip
 
 $(VENV)/.package: pyproject.toml
 	@echo "installing looseleaf into $(VENV), once, with $(if $(UV),uv,pip): about a minute"
-	@$(call install,.)
+	@$(call install,'.[serve]')
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml
@@ -123,6 +129,11 @@ $(VENV)/.long: $(VENV)/.dev
 	@mkdir -p .clients && cp tests/clients/package.json .clients && cd .clients && \
 		{ npm install --ignore-scripts --no-audit --no-fund --loglevel=error && touch .installed; } || \
 		echo "npm could not install them: tests of real coding agents are skipped"
+
+# A library that looks for what people with disabilities would stumble over. No scripts of its are run.
+.page/.installed: tests/serve/page/package.json
+	@mkdir -p .page && cp tests/serve/page/package.json .page && cd .page && \
+		npm install --ignore-scripts --no-audit --no-fund --loglevel=error && touch .installed
 
 # What fits the weights of the selector, in the versions that made the shipped ones; reading them needs none of it.
 $(VENV)/.train: $(VENV)/.package

@@ -65,6 +65,9 @@ looseleaf chat [--model NAME]         talk to a model that has the memory; in a 
 looseleaf cost [--by WHAT]            calls, tokens and dollars of models, and the day's ceiling
 looseleaf test [FILE]                 your own recall tests: what must be found, what must not
 
+looseleaf serve [--root FOLDER]       the page in the browser, REST and MCP, on one port of this machine
+looseleaf login                       another link to sign in to the page
+looseleaf token new|list|revoke       who may come in over REST and MCP
 looseleaf mcp [--http]                serve the memory to any MCP client
 looseleaf setup                       connect the coding agents on this machine: hooks and MCP; --dry-run, --remove
 looseleaf hook EVENT                  called by a coding agent; `setup` or `hook install` sets it up

@@ -40,7 +40,7 @@ PACKAGES = {
     "agent": "the loop",
     "transfer": "import and export",
     "integrations": "one host each",
-    "serve": "MCP, over stdio or HTTP",
+    "serve": "a page, REST and MCP, for people and programs elsewhere",
     "cli": "arguments in, an exit code out",
 }
 """The purpose of each package, in the order of `tests/test_layers.py`."""
@@ -60,18 +60,17 @@ def page() -> str:
 
 
 def section(package: str) -> Iterator[str]:
-    folder = SOURCE / package
-    inner = [
-        f"{each.name}/ ({', '.join(modules(each))})" for each in sorted(folder.iterdir()) if modules(each)
-    ]
     yield f"{package + '/':16}{PACKAGES[package]}"
     yield from textwrap.wrap(
-        ", ".join([*modules(folder), *inner]), 100, initial_indent=" " * 16, subsequent_indent=" " * 16
+        ", ".join(modules(SOURCE / package)), 100, initial_indent=" " * 16, subsequent_indent=" " * 16
     )
 
 
 def modules(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.glob("*.py") if path.name != "__init__.py")
+    """The modules of a folder, and its folders with theirs."""
+    inner = ((each.name, modules(each)) for each in sorted(folder.iterdir()) if each.is_dir())
+    own = sorted(path.name for path in folder.glob("*.py") if path.name != "__init__.py")
+    return own + [f"{name}/ ({', '.join(found)})" for name, found in inner if found]
 
 
 if __name__ == "__main__":

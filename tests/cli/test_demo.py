@@ -281,7 +281,8 @@ def test_every_file_is_drawn_or_counted(played: Played) -> None:
 def test_the_memory_is_sound_and_the_next_steps_are_commands(played: Played, memory: Memory) -> None:
     assert list(memory.check()) == []
     steps = [line for line in played.output.splitlines() if line.startswith("  looseleaf --memory ")]
-    assert len(steps) == 3
+    assert len(steps) == 4
+    assert steps[-1].endswith(" serve")
     for step in steps:
         import shlex
 
@@ -297,7 +298,7 @@ def test_with_json_it_is_one_document(again: Played) -> None:
     assert [each["code"] for each in told["commands"]].count(scenes.ABSTAINED) == 1
     assert told["commands"][0]["command"] == "looseleaf init here"
     assert all(each["output"] for each in told["commands"])
-    assert len(told["next"]) == 3
+    assert len(told["next"]) == 4
 
 
 def test_on_a_terminal_it_is_coloured_and_ends_by_itself(tmp_path: Path) -> None:
@@ -512,7 +513,7 @@ def test_the_next_steps_name_the_program_that_is_running(
 
     monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/looseleaf")
     monkeypatch.setattr(sys, "argv", [started])
-    assert [step.startswith(f"{typed} --memory ") for step in demo.next_steps("demo")] == [True] * 3
+    assert [step.startswith(f"{typed} --memory ") for step in demo.next_steps("demo")] == [True] * 4
     aliases = [line for line in demo.for_a_shell("demo") if line.startswith("alias looseleaf=")]
     assert len(aliases) == (typed != "looseleaf")
 

@@ -100,7 +100,13 @@ def waiting(path: Path) -> str:
         return found[0].id or "" if found else WAITS
 
 
-REFUSED = {"chat": "is not a provider", "mcp": "--json", "hook": "there is no terminal to ask"}
+REFUSED = {
+    "chat": "is not a provider",
+    "mcp": "--json",
+    "serve": "--json",
+    "login": "no server runs",
+    "hook": "there is no terminal to ask",
+}
 """Verbs whose examples want a person or a model there: each is refused with a sentence that says so."""
 
 
@@ -108,7 +114,7 @@ def test_every_example_does_what_it_says(prepared: Path, run: Run) -> None:
     """One after the other, on the same memory: none of them may need what another one has not left."""
     codes = {}
     for verb, example in examples():
-        if verb in ON_ITS_OWN or verb == "mcp":  # a server ends when its client does
+        if verb in ON_ITS_OWN or verb in ("mcp", "serve"):  # a server does not end by itself
             continue
         code, out, err = run(*words_of(verb, example, waiting(prepared)))
         if verb in REFUSED:
@@ -194,7 +200,13 @@ def test_every_verb_prints_one_json_value(
         else:
             assert not err.startswith("Next: "), verb
     if state == "filled":
-        assert sorted(verb for verb, code in seen.items() if code == 2) == ["chat", "hook", "mcp"]
+        assert sorted(verb for verb, code in seen.items() if code == 2) == [
+            "chat",
+            "hook",
+            "login",
+            "mcp",
+            "serve",
+        ]
     if state == "nowhere":
         at_ease = {"init", "completion", "doctor", "tool", "hook"}
         assert {verb for verb, code in seen.items() if code != 2} <= at_ease | set(VERBS)

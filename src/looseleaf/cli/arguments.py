@@ -29,7 +29,8 @@ MEANT = dict(
         "add=remember ask=recall backup=export config=doctor delete=forget dump=export find=recall "
         "get=recall grep=recall help=--help install=hook list=facts load=import ls=index note=remember "
         "purge=forget query=recall remove=forget revert=undo rm=forget save=remember search=recall "
-        "serve=mcp start=init stats=analyze status= tell=remember verify=check version=--version"
+        "start=init stats=analyze status= tell=remember ui=serve verify=check "
+        "version=--version web=serve"
     ).split()
 )
 """Names that other programs have for our verbs."""

@@ -524,8 +524,10 @@ def demo(options: CliOptions, run_verb: Callable[[list[str]], int]) -> int:
         stage.scene("Yours")
         stage.tell(f"The folder stays: {plain(os.path.abspath(home))}")
         stage.aside("Look into it with anything; then, for example:")
-        for step in steps:
+        for step in steps[:-1]:
             stage.show(f"  {plain(step)}")
+        stage.aside("Or see all of it in the browser:")
+        stage.show(f"  {plain(steps[-1])}")
     if options.json:
         shown = [{"command": each.command, "code": each.code, "output": each.output} for each in stage.shown]
         print_json({"memory": os.path.abspath(home), "commands": shown, "next": steps})
@@ -564,6 +566,7 @@ def next_steps(home: str) -> list[str]:
         f'{program} remember "I prefer green tea."',
         f'{program} recall "what did we learn about dates?"',
         f"{program} review",
+        f"{program} serve",
     ]
 
 

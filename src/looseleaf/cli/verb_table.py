@@ -31,6 +31,7 @@ _SHELLS = ("bash", "zsh", "fish")
 _NAMED = ("pages", "topics", "facts", "sessions", "agents")
 _NAMES_HELP = f"names in the memory instead, one per line: {', '.join(_NAMED)}"
 _DISTILLERS = "rules, model, or package.module:attribute"
+_TOKEN_ACTS = ("new", "list", "revoke")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 
 
@@ -53,6 +54,7 @@ def _optional(help: str, **more: Any) -> dict[str, Any]:
 _LAST = _number("N", f"at most this many ({LAST})", default=LAST)
 _MODEL = _value("NAME", "for the context window of this model (else the one in the settings)")
 _AS_OF = _value("DATE", "as it was on a day, or at a time")
+_ROOT = _value("FOLDER", "a folder of memories: each folder in it is one")
 _PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
 _HERE = _switch("even what is private, in a folder that git tracks")
 _FACT = _value("FACT", "its relation, words of it, its id, or `page.md:line`")
@@ -250,6 +252,45 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--read-only": _switch("serve only tools that change nothing"),
         },
         "mcp",
+    ),
+    "serve": (
+        "serve.serve",
+        "serve the memory as a page in the browser, as REST and as MCP, on one port of this machine",
+        {
+            "--root": _ROOT,
+            "--host": _value("HOST", "the address to listen on (127.0.0.1)"),
+            "--port": _number("N", "the port (8765; 0: any)"),
+            "--allow-host": _value("NAMES", "more names of this server, separated by commas"),
+            "--tls-cert": _value("PATH", "the certificate, with its chain, as PEM"),
+            "--tls-key": _value("PATH", "its key"),
+            "--proxy": _value("NAME", "an HTTPS proxy serves it under this name"),
+            "--json-log": _switch("a line of JSON for each request, on standard error"),
+        },
+        "serve\nserve --root memories",
+    ),
+    "login": (
+        "serve.login",
+        "print another link to sign in to the page of a running server",
+        {"--root": _ROOT},
+        "login",
+    ),
+    "token": (
+        "serve.token",
+        "make, list and revoke the tokens by which programs use a server",
+        {
+            "act": {"choices": _TOKEN_ACTS, "help": "what to do"},
+            "name": _optional("new: what the token is for; revoke: its id"),
+            "--root": _ROOT,
+            "--memories": _value(
+                "NAMES", "the memories it sees, separated by commas (*: all; else the only one)"
+            ),
+            "--scopes": _value("SCOPES", "read, write, review, admin: what it may do (read)", default="read"),
+            "--voice": _value(
+                "WHO", "user: what it records as the user's words is believed", choices=("user",)
+            ),
+            "--days": _number("N", "it ends after this many days (0: never)", default=0),
+        },
+        "token new codex --scopes read,write --agent codex\ntoken list",
     ),
     "setup": (
         "install.setup",
@@ -647,6 +688,14 @@ class CliOptions:
     allow_origin: str | None
     token_file: str | None
     read_only: bool
+    root: str | None
+    tls_cert: str | None
+    tls_key: str | None
+    proxy: str | None
+    json_log: bool
+    memories: str | None
+    scopes: str
+    voice: str | None
     event: str
     claude: bool
     codex: bool

@@ -34,8 +34,8 @@ _LISTED = {
 }
 """By argument, the names in a memory that it takes."""
 
-_FILES = ("path", "--token-file")
-_FOLDERS = ("--memory",)
+_FILES = ("path", "--token-file", "--tls-cert", "--tls-key")
+_FOLDERS = ("--memory", "--root")
 
 _SESSIONS = 50
 """Sessions to offer: the last ones."""

@@ -41,17 +41,6 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 
-_KINDS = {
-    "traces": ("message or tool call", "messages and tool calls"),
-    "entries": ("entry", "entries"),
-    "facts": ("fact", "facts"),
-    "lines": ("line of pages, now or in their history", "lines of pages, now or in their history"),
-    "prompts": ("prompt in the log", "prompts in the log"),
-    "others": (
-        "file that holds it elsewhere: in a reason, a damaged line, or a copy",
-        "files that hold it elsewhere: in a reason, a damaged line, or a copy",
-    ),
-}
 _SHOWN = 3
 """Places that are named; `--json` lists all."""
 
@@ -240,7 +229,9 @@ def _print_forgotten(told: Forgotten) -> None:
 
 
 def _print_counts(told: Forgotten, *, shows: bool = False) -> None:
-    for name, (one, many) in _KINDS.items():
+    from looseleaf.forget.forget import COUNTED
+
+    for name, (one, many) in COUNTED.items():
         count = told.counts.get(name, 0)
         if count:
             say(f"  {count:,} {one if count == 1 else many}")

@@ -182,7 +182,7 @@ def _serve_http(options: CliOptions) -> int:
         with http.listen(host, PORT if options.port is None else options.port) as sock:
             port = sock.getsockname()[1]
             allowed = http.allowed_hosts(port, options.allow_host, options.allow_origin)
-            gate = http.app(server(keeper, read_only=options.read_only), secret, allowed)
+            gate = http.app(server(lambda _: keeper, read_only=options.read_only), secret, allowed)
             sys.stderr.write(
                 f"looseleaf: serving {plain(memory)} at http://{http.address(host, port)}{http.PATH}\n"
                 f"looseleaf: send `Authorization: Bearer …` with the token in {plain(os.path.abspath(path))}\n"

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 def import_(options: CliOptions) -> int:
     from looseleaf.base.paths import IMPORTER
+    from looseleaf.integrations.detached import read_all_tails
     from looseleaf.transfer.formats import detect, format_named
     from looseleaf.transfer.import_run import run
     from looseleaf.transfer.source import ImportSource
@@ -47,7 +48,7 @@ def import_(options: CliOptions) -> int:
             by = "as given" if options.format is not None else "detected"
             say(f"format: {format_.NAME}, {by} ({format_.ABOUT})")
         if getattr(format_, "HOOKED", False) and not options.dry_run:
-            _read_tails(memory)
+            read_all_tails(memory)
         with progress("looking" if options.dry_run else "importing", unit="items") as step:
             given = {"mine": options.mine, "here": options.here, "dry_run": options.dry_run}
             done = run(memory, source, format_, **given, step=step)
@@ -66,18 +67,6 @@ def import_(options: CliOptions) -> int:
             next_step(options, _step_after_import(done))
         print_notes(memory)
     return 1 if done.is_useless else 0
-
-
-def _read_tails(memory: Memory) -> None:
-    """Read first what hooks left unread of sessions that they record: it belongs there, and is not imported then."""
-    from looseleaf.integrations.detached import read_tails
-    from looseleaf.memory import Memory
-
-    for stream in memory.parts.context.store.streams():
-        name = stream.removeprefix("traces/")
-        if name not in (stream, memory.agent):
-            with Memory(memory.path, agent=name, policy=memory.policy) as own:
-                read_tails(own)
 
 
 def _print_import(done: Imported, placed: int) -> None:
