@@ -27,7 +27,7 @@ from looseleaf.facts.replacing import (
     words_test,
 )
 from looseleaf.language.value_keys import key
-from looseleaf.text.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
+from looseleaf.text.lines import DOUBTFUL, as_written, doubted, is_doubtful, statement, undoubted, worded
 from placing import THEN, fact, values
 from placing import Stub as Distiller
 from tables import check_rows
@@ -276,6 +276,18 @@ def test_a_doubt_without_a_mark_fails_that_test(place: Path, monkeypatch: pytest
     monkeypatch.setattr(placing_module.PlacePlan, "_doubt", lambda self, old, by: None)
     plain, _ = doubting(place)
     assert plain
+
+
+def test_a_yes_to_what_was_in_doubt_takes_the_doubt_away(place: Path) -> None:
+    with Memory(place / "memory", distiller=Distiller(NOTES)) as memory:
+        say(memory, "I run with Marta every saturday morning", THEN)
+        say(memory, "Marta hurt her knee.", THEN + 1000)
+        [fact] = [each for each in memory.facts() if is_doubtful(each.object)]
+        new = memory.review.approve(fact.id or "")
+        assert (new.object, new.level, new.status) == (undoubted(fact.object), "confirmed", "current")
+        assert DOUBTFUL not in new.tags
+        assert memory.history.undo()[0].reason == "approved"
+        assert [each.object for each in memory.facts() if is_doubtful(each.object)] == [fact.object]
 
 
 def test_what_a_change_names_is_superseded(place: Path) -> None:

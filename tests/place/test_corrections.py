@@ -12,6 +12,7 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.base.ids import at
 from looseleaf.place import placer as review_page
 from placing import THEN, document_says, journal, one, pages, stub, tell, text_of, tool_says, values
 from tables import check_rows, in_folders, some
@@ -408,6 +409,28 @@ def test_a_sentence_corrects_a_fact_by_the_value_in_it(tmp_path: Path) -> None:
             == "Bad Homburg vor der Höhe"
         )
         assert memory.review.correct("USER.md:5", "Home: Ulm").object == "Ulm"
+
+
+def test_a_correction_of_a_day_leaves_no_date_of_the_old_one(place: Path) -> None:
+    with at(THEN, "class"), Memory(place / "memory") as memory:
+        memory.record(user="My class has a project on lichens until 12 December.")
+        memory.distill()
+        [fact] = memory.facts()
+        assert fact.object.endswith("until 12 December [2025-12-12]")
+        new = memory.review.correct(fact.id or "", fact.object.replace("12 December", "19 December"))
+        assert new.object.endswith("until 19 December [2025-12-19]")
+
+
+def test_a_correction_of_other_words_leaves_the_date_that_was_meant_then(place: Path) -> None:
+    with at(THEN, "class"), Memory(place / "memory") as memory:
+        memory.record(user="I have an exam at the university on Friday.")
+        memory.distill()
+        [fact] = memory.facts()
+        day = fact.object[-12:]
+    with at(THEN + 10 * 86_400, "later"), Memory(place / "memory") as memory:
+        new = memory.review.correct(fact.id or "", fact.object.replace("university", "academy"))
+        assert new.object == fact.object.replace("university", "academy")
+        assert new.object.endswith(f"on Friday {day}")
 
 
 @pytest.mark.parametrize("text", ["I no longer live in Kiel.", "I no longer live in Bergen"])

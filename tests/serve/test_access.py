@@ -212,7 +212,7 @@ def test_there_is_an_end_to_how_many_are_kept(access: Access, monkeypatch: pytes
         access.make_code()
     with pytest.raises(Refused, match="Revoke some"):
         access.make_token("a", ["mira"], ["read"])
-    with pytest.raises(Refused):
+    with pytest.raises(Refused, match="No link was made"):
         access.make_code()
 
 

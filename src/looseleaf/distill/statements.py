@@ -168,7 +168,8 @@ def add_dates(line: str, ts: float, *, past: bool) -> str:
     parts: list[str] = []
     at = 0
     for date in dates_in(line, ts, past=past):
-        if date.is_relative and _is_one_day(line, date) and date.written.casefold() not in line.casefold():
+        is_told = line.startswith(" [", date.end) or date.written.casefold() in line.casefold()
+        if date.is_relative and _is_one_day(line, date) and not is_told:
             parts += [line[at : date.end], f" [{date.written}]"]
             at = date.end
     made = "".join((*parts, line[at:]))

@@ -102,8 +102,8 @@ class Corrections:
                 )
             if is_found(fact.object):
                 return self._vouch(fact, fact.relation, undoubted(fact.object), "approved")
-            if is_said_on(fact.object):
-                return self.correct(name, f"{fact.relation}: {undoubted(fact.object)}", here=True)
+            if undoubted(fact.object) != fact.object:
+                return self._rewrite(fact, fact.relation, undoubted(fact.object), "approved")
             new = {"level": "confirmed", "confidence": 1.0}
             return self._journal_decision(name, "approved", lambda fact: new)
 
@@ -162,6 +162,7 @@ class Corrections:
         if not is_text(text) or not text.strip():
             raise Invalid(f"{name} was not corrected: there are no words in it. Say what is right.")
         with self._find_locked(name) as fact:
+            text = _drop_old_dates(text, fact.object)
             relation, said = statement(text) or (NOTE, "")
             if relation == NOTE:
                 relation, said = fact.relation, _read_value(text, fact)
@@ -174,30 +175,34 @@ class Corrections:
                 return self._approve_fact(*self._reword_waiting(fact, relation, said))
             if fact.status == "current" and is_found(fact.object):
                 return self._vouch(fact, relation, undoubted(said), "corrected")
-            path = fact.path
-            if fact.status != "current" or path is None:
-                why = f"it is {fact.status}. Correct the one that is current."
-                raise Refused(f"{fact.id} was not corrected: {why}")
+            return self._rewrite(fact, relation, said, "corrected")
 
-            def change(old: str) -> Rewritten:
-                new = replace_fact(old, path, find_line_on(fact, path, old), relation, said)
-                for each in beside:
-                    new = remove_line(new, find_line_on(each, path, new))
-                new = set_updated(new, path, day(clock.now()))
-                trusted = {"relation": relation, "object": said, "level": "confirmed"}
-                text = self._parts.placer.summarised(path, new, [trusted])
-                # The record of the old value marks the summary as the program's; the new one is the person's.
-                return Rewritten(text, tuple(map(known, (fact, *beside))))
+    def _rewrite(self, fact: Fact, relation: str, said: str, reason: str) -> Fact:
+        """Write a person's words in place of a line; other values that machines noted go with it."""
+        path = fact.path
+        if fact.status != "current" or path is None:
+            why = f"it is {fact.status}. Correct the one that is current."
+            raise Refused(f"{fact.id} was not {reason}: {why}")
 
-            beside = (*self._parts.placer.retold(fact), *self._find_rivals(fact))
-            self._parts.pages.rewrite(path, change, reason="corrected", author=PERSON)
-            self._parts.known.catch_up()
-            there = (
-                each
-                for each in self._parts.known.of(fact.topic)
-                if (each.path, each.relation, each.object, each.status) == (path, relation, said, "current")
-            )
-            return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
+        def change(old: str) -> Rewritten:
+            new = replace_fact(old, path, find_line_on(fact, path, old), relation, said)
+            for each in beside:
+                new = remove_line(new, find_line_on(each, path, new))
+            new = set_updated(new, path, day(clock.now()))
+            trusted = {"relation": relation, "object": said, "level": "confirmed"}
+            text = self._parts.placer.summarised(path, new, [trusted])
+            # The record of the old value marks the summary as the program's; the new one is the person's.
+            return Rewritten(text, tuple(map(known, (fact, *beside))))
+
+        beside = (*self._parts.placer.retold(fact), *self._find_rivals(fact))
+        self._parts.pages.rewrite(path, change, reason=reason, author=PERSON)
+        self._parts.known.catch_up()
+        there = (
+            each
+            for each in self._parts.known.of(fact.topic)
+            if (each.path, each.relation, each.object, each.status) == (path, relation, said, "current")
+        )
+        return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
 
     def settle_noted(self, noted: Receipt, reason: str) -> None:
         """Settle what a person's own line decides: the same waits no longer, and no machine contests it. It is undone
@@ -384,6 +389,29 @@ def _read_value(text: str, fact: Fact) -> str:
             f"`looseleaf reject {fact.id}`."
         )
     return here[0].object if len(here) == len(read) == 1 else text.strip()
+
+
+_DATE = lazy(r" \[[^\[\]\n]{4,40}\]")
+"""A date that the program wrote after words which mean another on another day."""
+
+
+def _drop_old_dates(text: str, old: str) -> str:
+    """Leave out dates of the old value that stand after other words now: "19 December [2026-12-12]"."""
+    held, now = _words_before_dates(old), _words_before_dates(text)
+    for date, words in now.items():
+        if words != held.get(date, words):
+            text = text.replace(date, "", 1)
+    return text
+
+
+def _words_before_dates(line: str) -> dict[str, str]:
+    found = list(_DATE.finditer(line))
+    if not found:
+        return {}
+    from looseleaf.language.dates import found as dates_in
+
+    ends = {date.end: date.text for date in dates_in(line, clock.now())}
+    return {match[0]: ends.get(match.start(), "") for match in found}
 
 
 # --- obeying a wish not to remember -----------------------------------------------------

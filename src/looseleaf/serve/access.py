@@ -102,7 +102,7 @@ class Access:
         if expires is not None and expires <= self._clock():
             raise Invalid("No token was made: it would have ended already.")
         with self._changing() as rows:
-            _refuse_full(rows["tokens"])
+            _refuse_full("tokens", rows["tokens"])
             taken = {row["id"] for row in rows["tokens"]}
             made = Token(
                 _new_id(taken),
@@ -138,7 +138,7 @@ class Access:
         """Return a code with which a person signs in once, soon."""
         code = secrets.token_urlsafe(_BYTES)
         with self._changing() as rows:
-            _refuse_full(rows["codes"])
+            _refuse_full("codes", rows["codes"])
             rows["codes"].append({"hash": _hash(code), "expires": self._clock() + CODE_SECONDS})
         return code
 
@@ -152,7 +152,7 @@ class Access:
             found = self._match(rows["codes"], code)
             if found is None:
                 return None
-            _refuse_full(rows["visits"])
+            _refuse_full("visits", rows["visits"])
             rows["codes"].remove(found)
             visit = secrets.token_urlsafe(_BYTES)
             rows["visits"].append({"hash": _hash(visit), "expires": self._clock() + VISIT_SECONDS})
@@ -271,9 +271,16 @@ def _new_id(taken: set[str]) -> str:
             return made
 
 
-def _refuse_full(rows: list[dict[str, Any]]) -> None:
+_FULL = {
+    "tokens": "No token was made: there are {:,} already. Revoke some that nobody uses.",
+    "codes": "No link was made: {:,} were made in the last minutes and not used. Use one of those, or wait.",
+    "visits": "Nobody was signed in: {:,} visits are open. Sign out everywhere, or wait until some end.",
+}
+
+
+def _refuse_full(kind: str, rows: list[dict[str, Any]]) -> None:
     if len(rows) >= _MOST:
-        raise Refused(f"Nothing was made: there are {_MOST:,} already. Revoke some that nobody uses.")
+        raise Refused(_FULL[kind].format(_MOST))
 
 
 def _row_of(token: Token) -> dict[str, Any]:
