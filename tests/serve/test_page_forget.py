@@ -97,7 +97,8 @@ def test_a_preview_counts_and_shows_what_would_go(told: Told) -> None:
 
 
 def test_what_goes_along_is_named_with_its_reason(told: Told) -> None:
-    assert "The fact: f_" in told.along.words
+    assert "The fact: Role: data engineer" in told.along.words
+    assert "f_" not in told.along.words
     assert re.search(r"goes with it .* the same sentence said it", told.along.words)
 
 
@@ -172,6 +173,35 @@ def test_a_form_that_says_nothing_is_shown_as_it_was_filled_in(
     assert refused.status == 422
     assert sentence in refused.words
     assert refused.form("/forget").fields["what"] == typed["what"]
+
+
+def test_a_fact_is_asked_about_in_its_own_words_and_other_ways_are_folded(
+    visit: tuple[Server, Person],
+) -> None:
+    server, person = visit
+    with Memory(server.root / "mira") as memory:
+        fact = next(each for each in memory.facts() if each.object == "Lisbon")
+    asked = person.get("/forget", fact=fact.id or "")
+    assert "Forget this, and the words that said it? Home: Lisbon" in asked.words
+    first, second = [each for each in asked.forms if each.action.endswith("/forget")]
+    assert (first.fields["by"], first.fields["what"]) == ("fact", fact.id)
+    assert asked.words.index("Show what would go") < asked.words.index("Another way")
+    assert second.fields["by"] == "fact"
+    assert asked.problems == []
+    unknown = person.get("/forget", fact="f_nowhere")
+    assert "Another way" not in unknown.words
+    assert unknown.form("/forget").fields["what"] == "f_nowhere"
+
+
+def test_a_line_that_is_only_written_again_does_not_look_removed() -> None:
+    line = "- 10:42 My headteacher is called Rui. (3 facts; entry 01M7HZ6YZ20J9E86SKJ8EWKGD3)"
+    told = {"first": {"traces": ["My favourite tea is rooibos."]}, "counts": {"traces": 1}}
+    assert forget.is_kept(line, told)
+    assert not forget.is_kept(
+        line, {"first": {"traces": ["My headteacher is called Rui."]}, "counts": {"traces": 1}}
+    )
+    assert not forget.is_kept(line, {**told, "counts": {"traces": 9}})  # not all that goes is known
+    assert not forget.is_kept("- Partner: Jonas", told)
 
 
 def test_other_screens_name_what_is_to_be_forgotten(person: Person) -> None:

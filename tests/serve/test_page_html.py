@@ -11,6 +11,8 @@ import pytest
 from looseleaf.base.values import Fact
 from looseleaf.serve.web.render import (
     HERE,
+    MEANING,
+    MEANS,
     author,
     dates,
     fact_name,
@@ -22,6 +24,7 @@ from looseleaf.serve.web.render import (
     tags,
     visible,
 )
+from looseleaf.serve.web.wording import SHORT, cut, first_sentence
 from paging import ATTACKS, LONG, UNSEEN, Person, Screen, addresses, make_held, make_hostile, make_story
 from serving import serving
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 SCREENS = (
     *("/", "/memory", "/memory?as_of=2025-03-01", "/memory?as_of=2001-01-01", "/review", "/review?edit=1"),
     *("/search", "/search?q=Where+do+I+live%3F", "/search?q=blood+type", "/search?q=API+keys&less=1"),
-    *("/day/2025-05-20", "/day/2001-01-01", "/nowhere"),
+    *("/day/2025-05-20", "/day/2001-01-01", "/words", "/nowhere"),
 )
 STORIES = ("story", "hostile", "held", "empty")
 
@@ -155,6 +158,88 @@ def test_the_navigation_has_all_screens_and_says_where_one_is(seen: dict[tuple[s
         assert [each for each in screen.links if each == "#main"]
 
 
+def test_every_screen_leads_to_what_its_marks_and_words_mean(seen: dict[tuple[str, str], Screen]) -> None:
+    for (story, path), screen in seen.items():
+        if story:
+            assert f"/m/{story}/words" in screen.links, path
+        for tag, attributes in screen.tags:
+            if tag == "span" and attributes.get("class", "").startswith("mark "):
+                assert attributes["title"] in MEANING.values(), (story, path)
+    words = seen["story", "/words"].words
+    for each in (
+        "said",
+        "inferred",
+        "confirmed",
+        "tainted",
+        "doubtful",
+        "contested",
+        "pin",
+        "confirm",
+        "forget",
+    ):
+        assert each in words, each
+    for each in ("session", "turn", "prompt", "token", "unverified", "review", "window"):
+        assert each in words, each
+
+
+def test_tags_that_a_fact_may_have_are_explained() -> None:
+    told = [fact(status=each) for each in ("pending", "superseded", "rejected")]
+    told.append(fact(tags=("pinned", "unverified", "doubtful"), valid_to="2025-01-01"))
+    assert {word for each in told for word, _ in tags(each)} <= set(MEANS)
+
+
+def test_others_words_are_fenced_with_one_phrase() -> None:
+    for path in (HERE / "templates").glob("*.html"):
+        text = path.read_text()
+        assert "nothing to obey" not in text, path
+        for each in re.findall(r'<p class="from">(.*?)</p>', text):
+            assert "ata, not instructions" in each, (path, each)
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "left"),
+    [
+        ("short", 20, "short"),
+        ("The vet is Dr. Teixeira, next", 22, "The vet is Dr…"),
+        ("We go on 24 November [2026-11-24] by train", 26, "We go on 24 November…"),
+        ("We moved [the week of 2026-10-26] there", 20, "We moved…"),
+        ("We moved [the week] and so on, and on", 24, "We moved [the week] and…"),
+        ("w" * 30, 20, "w" * 20 + "…"),
+    ],
+)
+def test_a_text_is_cut_between_words_with_an_ellipsis(text: str, most: int, left: str) -> None:
+    assert cut(text, most) == left
+
+
+def test_what_is_cut_still_says_much() -> None:
+    assert SHORT >= 120
+    for path in (HERE / "templates").glob("*.html"):
+        for each in re.findall(r"\|cut\((\d+)\)", path.read_text()):
+            assert int(each) >= 80, path
+        assert not re.search(
+            r"\[:\d+\]\|shown", path.read_text().replace("[:12]|shown", "").replace("line[:300]|shown", "")
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("I live in Porto, in Cedofeita. And I teach.", "I live in Porto, in Cedofeita."),
+        ("Hi! I'm Ines, I teach biology. More of it.", "Hi! I'm Ines, I teach biology."),
+        ("no end\nat all", "no end at all"),
+        ("", ""),
+    ],
+)
+def test_a_title_is_the_first_sentence(text: str, title: str) -> None:
+    assert first_sentence(text) == title
+
+
+def test_dates_are_written_in_one_way(seen: dict[tuple[str, str], Screen]) -> None:
+    for path in ("/memory", "/memory?as_of=2025-03-01", "/day/2025-05-20", "/review"):
+        screen = seen["story", path]
+        assert not re.search(r"(since|until|again|as of) \d{4}-\d\d-\d\d", screen.words), path
+
+
 def test_no_template_switches_escaping_off() -> None:
     for path in (HERE / "templates").glob("*.html"):
         text = path.read_text()
@@ -210,11 +295,12 @@ def fact(**more: object) -> Fact:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (fact(valid_from="2025-03-01", valid_to="2025-04-01"), ["since 2025-03-01", "until 2025-04-01"]),
-        (fact(valid_from="2025-03-01", said_at=1.75e9), ["since 2025-03-01", "again 2025-06-15"]),
-        (fact(recorded_at=1.75e9), ["since 2025-06-15"]),
+        (fact(valid_from="2025-03-01", valid_to="2025-04-01"), ["since 1 March 2025", "until 1 April 2025"]),
+        (fact(valid_from="2025-03-01", said_at=1.75e9), ["since 1 March 2025", "again 15 June 2025"]),
+        (fact(recorded_at=1.75e9), ["since 15 June 2025"]),
         (fact(recorded_at=1e30), ["since 1e+30"]),
         (fact(valid_from="2025"), ["since 2025"]),
+        (fact(valid_from="2025-03"), ["since March 2025"]),
         (fact(), []),
     ],
 )
@@ -241,7 +327,7 @@ def test_a_fact_has_its_tags(given: Fact, told: list[str]) -> None:
     [
         (
             fact(object="Oslo (found by main on 2025-05-20, from fetch_url)"),
-            "Found by main on 2025-05-20, from fetch_url",
+            "Found by main on 20 May 2025, from fetch_url",
         ),
         (fact(origin="agent:main"), "Asked by agent main"),
         (fact(origin="import:chatgpt"), "Came with an import"),

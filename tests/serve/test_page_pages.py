@@ -70,7 +70,7 @@ def test_a_page_is_read_as_markdown_below_the_screens_heading(person: Person) ->
 def test_a_page_is_read_as_of_a_day(person: Person) -> None:
     shown = person.get("/pages/USER.md", as_of="2025-03-01")
     assert "Home: Lyon" in shown.words
-    assert "This is the page as it was on 2025-03-01." in shown.words
+    assert "This is the page as it was on 1 March 2025." in shown.words
     assert "Home: Lisbon" in person.get("/pages/USER.md").words
     assert "No page had this name on that day." in person.get("/pages/USER.md", as_of="2001-01-01").words
     wrong = person.get("/pages/USER.md", as_of="some day")

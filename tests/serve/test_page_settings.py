@@ -10,7 +10,9 @@ import pytest
 
 from compacted_story import looking_at
 from looseleaf.base.policy import Policy
-from looseleaf.serve.web.screens.settings import settings_of
+from looseleaf.serve.access import PERSON
+from looseleaf.serve.web.routes import SCREENS
+from looseleaf.serve.web.screens.settings import PHRASES, phrase, settings_of
 from looseleaf.serve.web.wording import ago, lasting, plural
 from paging import SCRIPT, Person
 
@@ -150,6 +152,42 @@ def test_the_look_is_kept_in_the_browser(person: Person) -> None:
     light = person.send(dark, "/look", theme="", keys="on")
     assert "data-theme" not in light.html
     assert "data-keys" not in light.html
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            {"route": "/m/{name}/fact/{fact}/{act}", "token": PERSON.id, "status": 303},
+            "You decided on a fact",
+        ),
+        (
+            {"route": "/m/{name}/remember", "token": PERSON.id, "status": 422},
+            "You told it something: refused",
+        ),
+        ({"act": "login", "status": 303}, "You signed in"),
+        ({"act": "export", "status": 200}, "export"),
+        ({"route": "/v1/memories/{m}/remember", "token": "7Q2M", "status": 201}, "A program asked"),
+        ({"route": "/m/{name}/novel", "token": PERSON.id}, "You did something"),
+    ],
+)
+def test_a_line_of_the_audit_is_a_sentence(line: dict[str, object], told: str) -> None:
+    assert phrase(line) == told
+
+
+def test_each_act_of_a_person_has_a_sentence() -> None:
+    acts = {path for screen in SCREENS for path, methods, _ in screen.ROUTES if "POST" in methods}
+    assert acts == set(PHRASES)
+
+
+def test_one_signs_out_from_every_screen_and_is_told_how_to_come_back(visit: tuple[Server, Person]) -> None:
+    with Person(visit[0], "mira") as other:
+        for path in ("/", "/memory", "/words", "/costs", "/nowhere"):
+            assert other.get(path).form("/sign-out").fields["token"], path
+        out = other.send(other.get("/words"), "/sign-out")
+    assert "To come back, give this command in a terminal" in out.words
+    assert "looseleaf login" in out.words
+    assert out.forms == []
 
 
 def test_the_audit_says_what_was_done_without_words(visit: tuple[Server, Person], person: Person) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from compacted_story import looking_at, make_compacted
 from looseleaf import Memory
 from looseleaf.pages.folder import init
+from looseleaf.serve.web.render import day, long_day
 from looseleaf.serve.web.screens.talk import LONGEST, SESSIONS, TURNS
 from paging import SCRIPT, UNSEEN, Person, addresses
 
@@ -135,6 +138,31 @@ def test_one_message_has_an_address_and_a_call_is_shown_with_its_result(person: 
     assert "def load_event" in call
 
 
+def test_one_message_is_shown_in_its_turn_under_a_heading_for_people(person: Person) -> None:
+    ids = [given["id"] for _, given in person.get(FEBRUARY).tags if given.get("class") == "row"]
+    shown = person.get(f"/talk/trace/{ids[0]}")
+    assert re.search(r"<h1>You, \d+ February 2025</h1>", shown.html)
+    marked = [each["id"] for _, each in shown.tags if each.get("aria-current") == "true" and "id" in each]
+    assert marked == [ids[0]]
+    rows = [given["id"] for _, given in shown.tags if given.get("class") == "row"]
+    assert len(rows) > 1
+    tool = person.get(f"/talk/trace/{ids[3]}")
+    assert "<h1>The tool read_file, " in tool.html
+    assert [
+        each for tag, each in tool.tags if tag == "details" and each.get("class") == "call" and "open" in each
+    ]
+
+
+def test_sessions_are_titled_by_their_first_sentence(person: Person, long: Person) -> None:
+    shown = person.get("/talk")
+    title = re.search(r'<a class="words" href="[^"]*heron-february[^"]*">([^<]+)</a>', shown.html)
+    assert title is not None
+    assert title[1].startswith("Hi, I&#39;m Mira Okafor.")
+    assert '<span class="id">heron-february</span>' in shown.html
+    assert f"<h1>{title[1]}</h1>" in person.get(FEBRUARY).html
+    assert "<h1>Question 0.</h1>" in long.get("/talk/session/endless").html
+
+
 def test_a_long_session_is_shown_in_parts(long: Person) -> None:
     last = long.get("/talk/session/endless")
     first = long.get("/talk/session/endless", page="2")
@@ -165,14 +193,14 @@ def test_a_long_text_is_whole_at_its_own_address(long: Person) -> None:
     links = [each for each in long.get("/talk/session/odd").links if "/talk/trace/" in each]
     for each in links:
         whole = long.get(each.removeprefix(long.home)).words
-        assert "more" not in whole
+        assert whole.count("characters more") == len(links) - 1  # the other long text of the turn
         assert "w" * (LONGEST + 7) in whole or "a" * (LONGEST + 9) in whole
 
 
 def test_a_forgotten_session_says_when_it_went(long: Person) -> None:
     shown = long.get("/talk/session/secret")
     assert shown.status == 404
-    assert "This session was forgotten on 20" in shown.words
+    assert f"This session was forgotten on {long_day(day(time.time()))}" in shown.words
 
 
 def test_what_is_not_there_is_said_and_looking_makes_no_agent(

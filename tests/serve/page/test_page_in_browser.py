@@ -29,6 +29,7 @@ SCREENS = (
     "costs",
     "health",
     "settings",
+    "words",
 )
 QUESTIONS = ("search?q=Where+do+I+live%3F&less=1", "memory?as_of=2025-03-01", "memory?as_of=2001-01-01")
 MUST = "LOOSELEAF_PAGE"
@@ -205,7 +206,10 @@ def test_the_slider_goes_to_a_day_of_change_and_keeps_the_focus(
         assert "as_of=2025-02-11" in page.url
         assert "Home: Lyon" in page.locator("main").inner_text()
         assert page.evaluate("document.activeElement.id") == "slide"
-        assert page.locator("#slid").inner_text() == "2025-02-11"
+        assert page.locator("#slid").inner_text() == "11 February 2025"
+        slide.focus()
+        slide.evaluate("node => { node.value = 1; node.dispatchEvent(new Event('input')) }")
+        assert re.fullmatch(r"\d+ [A-Z][a-z]+ 2025", page.locator("#slid").inner_text())
 
 
 def test_what_is_new_is_said_and_moves_nothing(server: Server, context: Callable[..., Any]) -> None:
@@ -255,6 +259,57 @@ def test_all_of_it_works_without_script(server: Server, context: Callable[..., A
         assert "Rejected" in page.locator(".note").inner_text()
         page.get_by_role("button", name="Undo").click()
         assert page.locator("article").get_attribute("id") == before
+
+
+def test_the_note_is_in_view_where_one_is_and_hides_no_focus(
+    server: Server, context: Callable[..., Any]
+) -> None:
+    with context(server, 320, script=False) as window:
+        page = window.new_page()
+        page.goto(f"{server.address}/m/story/memory")
+        pin = page.get_by_role("button", name=re.compile("^pin")).last
+        pin.click()
+        assert page.url.partition("#")[2].startswith("f_")
+        note, row = page.locator(".note").bounding_box(), page.locator(":target").bounding_box()
+        assert page.evaluate("scrollY") > 400
+        assert 0 <= note["y"] <= note["y"] + note["height"] <= row["y"] + 1 < 900
+        assert page.locator(".note button").is_visible()
+        page.locator(":target a").first.focus()
+        for _ in range(12):  # back up the list
+            page.keyboard.press("Shift+Tab")
+            hidden = page.evaluate(
+                """() => { const focus = document.activeElement.getBoundingClientRect();
+                const note = document.querySelector(".note").getBoundingClientRect();
+                return focus.bottom <= note.bottom && focus.top < note.bottom && focus.top >= 0; }"""
+            )
+            assert not hidden or page.evaluate("document.activeElement.closest('.note') !== null")
+        page.get_by_role("button", name="Undo").click()
+        assert "Undone" in page.locator(".note").inner_text()
+
+
+def test_the_navigation_stays_in_its_place_and_so_do_the_acts_of_a_row(
+    server: Server, context: Callable[..., Any]
+) -> None:
+    with context(server) as window:
+        page = window.new_page()
+        places = set()
+        for path in ("", "memory", "review", "forget", "words", "settings"):
+            page.goto(f"{server.address}/m/story/{path}", wait_until="load")
+            script = "[...document.querySelectorAll('.nav a')].map(each => each.getBoundingClientRect().left)"
+            places.add(str([round(each) for each in page.evaluate(script)]))
+        assert len(places) == 1, places
+        page.goto(f"{server.address}/m/story/memory")
+        tops = page.evaluate(
+            """() => [...document.querySelectorAll(".acts.side")].map(row => {
+                const words = [...row.querySelectorAll("a, button")].map(each => {
+                    const range = document.createRange();
+                    range.selectNodeContents(each.firstChild);
+                    return range.getBoundingClientRect().top;
+                });
+                return new Set(words).size;
+            })"""
+        )
+        assert set(tops) == {1}
 
 
 def test_what_is_focused_is_seen_and_large_enough(server: Server, context: Callable[..., Any]) -> None:

@@ -6,6 +6,7 @@ from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.serve.web.forms import Note
 from looseleaf.serve.web.render import shown
+from looseleaf.serve.web.wording import cut
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import worded
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 DECISIONS = ("confirm", "reject", "correct", "pin", "unpin", "score")
 """What a person may say of a fact."""
 _CHANGES = ("edit", "fact", "placed")
-_WORDS = 80
 
 
 @frozen
@@ -70,8 +70,7 @@ def _score_of(text: str) -> float:
 
 
 def _words(fact: Fact) -> str:
-    said = shown(worded(fact.relation, fact.object))
-    return said if len(said) <= _WORDS else f"{said[:_WORDS]}…"
+    return shown(cut(worded(fact.relation, fact.object)))
 
 
 def newest(memory: Memory) -> str:

@@ -13,9 +13,9 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import PINNED
+from looseleaf.base.paths import PINNED, USER
 from looseleaf.serve.sign import form_token
-from looseleaf.serve.web.wording import ago, lasting, plural
+from looseleaf.serve.web.wording import ago, cut, cut_at, first_sentence, lasting, plural
 from looseleaf.text.lines import is_found, undoubted
 
 TYPE_CHECKING = False
@@ -34,12 +34,22 @@ HERE = Path(__file__).parent
 MARKS = {"confirmed": "✓", "said": "“", "inferred": "~", "tainted": "!"}
 """The sign of each level; it never stands without its word."""
 MEANING = {
-    "confirmed": "You said yes to it.",
+    "confirmed": "You confirmed it, or wrote it yourself.",
     "said": "Your own words say it.",
     "inferred": "A model concluded it, or it is not quite your words.",
     "tainted": "It came from a tool, a web page or an import. You never said it.",
     None: "Nobody knows who wrote it.",
 }
+MEANS = {
+    "pinned": "It counts as essential: an agent is told it among the first.",
+    "doubtful": "Something that you said later may have changed it.",
+    "contested": "Machines noted different values, and no person said which is right.",
+    "unverified": "A model wrote it, and nobody found it in your words.",
+    "waits": "No model sees it before you say yes, in Review.",
+    "no longer so": "Another value took its place, or it ended.",
+    "rejected": "You said that it is wrong.",
+}
+"""What a tag means."""
 KINDS = {
     "learnt": "learnt",
     "found": "found",
@@ -59,8 +69,8 @@ NAVIGATION = (
     ("review", "Review"),
     ("search", "Search"),
     ("talk", "Talk"),
-    ("prompt", "Prompt"),
     ("forget", "Forget"),
+    ("prompt", "Prompt"),
     ("pages", "Pages"),
     ("costs", "Costs"),
     ("health", "Health"),
@@ -84,6 +94,7 @@ def environment() -> Environment:
     made.globals |= {
         "MARKS": MARKS,
         "MEANING": MEANING,
+        "MEANS": MEANS,
         "KINDS": KINDS,
         "SCREENS": NAVIGATION,
         "static": static_address,
@@ -102,6 +113,10 @@ def environment() -> Environment:
         "fact_name": fact_name,
         "origin": origin,
         "said": said,
+        "topic": topic,
+        "cut": cut,
+        "cut_at": cut_at,
+        "first_sentence": first_sentence,
         "plural": plural,
         "lasting": lasting,
         "ago": ago,
@@ -191,14 +206,15 @@ def day(ts: float | None) -> str:
 
 
 def long_day(name: str) -> str:
-    """Return a day as people write it: `11 February 2025`."""
-    try:
-        found = time.strptime(name, "%Y-%m-%d")
-    except ValueError:
+    """Return a day as people write it: `11 February 2025`; of a month `February 2025`; anything else as it is."""
+    found = _DATE.fullmatch(name)
+    if found is None:
         return name
-    return f"{found.tm_mday} {_MONTHS[found.tm_mon - 1]} {found.tm_year}"
+    year, month, number = found.groups()
+    return f"{f'{int(number)} ' if number else ''}{_MONTHS[int(month) - 1]} {int(year)}"
 
 
+_DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?", re.ASCII)
 _MONTHS = ("January February March April May June July August September October November December").split()
 
 
@@ -208,8 +224,9 @@ def clock(ts: float | None) -> str:
 
 
 def moment(ts: float | None) -> str:
-    """Return the day and the time of day."""
-    return _written(ts, "%Y-%m-%d %H:%M")
+    """Return the day and the time of day: `11 February 2025, 09:02`."""
+    name, at = long_day(day(ts)), clock(ts)
+    return f"{name}, {at}" if name != at else name
 
 
 def _written(ts: float | None, form: str) -> str:
@@ -251,11 +268,11 @@ def until(fact: Fact) -> str:
 def dates(fact: Fact) -> Iterator[str]:
     """Yield since when a fact holds, until when it did, and when it was last repeated."""
     if start := since(fact):
-        yield f"since {start}"
+        yield f"since {long_day(start)}"
     if end := until(fact):
-        yield f"until {end}"
+        yield f"until {long_day(end)}"
     elif fact.said_at and day(fact.said_at) != start:
-        yield f"again {day(fact.said_at)}"
+        yield f"again {long_day(day(fact.said_at))}"
 
 
 _STATUS = {"pending": ("waits", "warn"), "superseded": ("no longer so", ""), "rejected": ("rejected", "bad")}
@@ -282,9 +299,17 @@ def author(name: str) -> str:
     )
 
 
+def topic(name: str) -> str:
+    """Return the heading of a topic: that of the person has a name of its own."""
+    return "About you" if name == USER else name
+
+
 def said(fact: Fact) -> str:
     """Return the value of a fact, without the signature of the agent that found it."""
     return undoubted(fact.object) if is_found(fact.object) else fact.object
+
+
+_SIGNED = re.compile(r"(?<=\bon )\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def origin(fact: Fact) -> str:
@@ -292,6 +317,7 @@ def origin(fact: Fact) -> str:
     given = fact.origin or ""
     if is_found(fact.object):
         sign = fact.object[len(undoubted(fact.object)) :].strip(" ()")
+        sign = _SIGNED.sub(lambda day: long_day(day[0]), sign)
         return sign[:1].upper() + sign[1:]
     if given.startswith("agent:"):
         return f"Asked by agent {given.removeprefix('agent:')}"

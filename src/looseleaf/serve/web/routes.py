@@ -29,6 +29,7 @@ from looseleaf.serve.web.screens import (
     settings,
     talk,
     today,
+    words,
 )
 
 TYPE_CHECKING = False
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from looseleaf.serve.serving import Serving
     from looseleaf.serve.web.ask import Answer
 
-SCREENS = (today, known, review, search, talk, prompt, forget, pages, costs, health, settings)
+SCREENS = (today, known, review, search, talk, prompt, forget, pages, costs, health, settings, words)
 """The modules of the screens. Each has `ROUTES`: paths below a memory's address, with their methods and functions."""
 _OWN_PATH = re.compile(r"/m/[a-z0-9][a-z0-9._-]{0,63}/[a-z]*(?:#[a-z]+)?")
 _YEAR = 365 * 86_400

@@ -6,7 +6,9 @@ What is to be forgotten is in no address. A preview is a job that changes nothin
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
+from functools import partial
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.forget.forget import COUNTED
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from looseleaf.base.values import Fact
     from looseleaf.memory import Memory
     from looseleaf.serve.jobs import Job
     from looseleaf.serve.serving import Serving
@@ -36,6 +39,16 @@ WAYS = (
     ("origin", "An origin", "all that came from it: tool, assistant or import"),
 )
 """How to say what is to be forgotten."""
+KINDS = {
+    "traces": "What was said or done. Where only some of its sentences go, the others stay.",
+    "entries": "What was made of your talk. Each is taken away, or made again without this.",
+    "facts": "",
+    "lines": "",
+    "prompts": "The record of what an agent was told. These words are cut out of it.",
+}
+"""What becomes of each kind, in a sentence."""
+_DAY_LINE = re.compile(r"- \d\d:\d\d (.*?)…? \([\d,]+ facts?; entry \w+\)", re.ASCII)
+"""A line of a day, which tells how a talk began, and how many facts it brought."""
 WORD = "forget"
 """What a person types to have it done."""
 PATIENCE = 3.0
@@ -46,13 +59,27 @@ REFRESH = "2"
 
 async def _choose(request: Request) -> Response:
     given = next((way for way, _, _ in WAYS if request.query_params.get(way)), "")
-    return _form(request, given or WAYS[0][0], request.query_params.get(given, ""))
+    return await _form(request, given or WAYS[0][0], request.query_params.get(given, ""), is_plain=True)
 
 
-def _form(request: Request, by: str, what: str, refused: Refused | None = None) -> Response:
+async def _form(
+    request: Request, by: str, what: str, refused: Refused | None = None, *, is_plain: bool = False
+) -> Response:
+    """Show the form. `is_plain`: a fact or a session that another screen names is asked about, without choices."""
+    name = what if is_plain and by == "fact" else ""
     told: dict[str, Any] = {"by": by, "what": what, "ways": WAYS, "key": secrets.token_urlsafe(16)}
+    told |= {"fact": await ask(request, partial(_find, name=name))}
+    told |= {"session": what if is_plain and by == "session" else ""}
     told |= {"error": str(refused)} if refused is not None else {}
     return page(request, "forget.html", status=200 if refused is None else status_of(refused)[0], **told)
+
+
+def _find(memory: Memory, name: str) -> Fact | None:
+    """Return a fact, to be asked about in its own words; None if it is not known by this name."""
+    try:
+        return memory.fact(name) if name else None
+    except Refused:
+        return None
 
 
 async def _preview(request: Request) -> Response:
@@ -60,7 +87,7 @@ async def _preview(request: Request) -> Response:
     try:
         form = await read_form(request)
     except WrongForm as wrong:
-        return _form(request, wrong.form["by"], wrong.form["what"], wrong)
+        return await _form(request, wrong.form["by"], wrong.form["what"], wrong)
     by, what = form["by"], form["what"].strip()
     try:
         if by not in {way for way, _, _ in WAYS}:
@@ -73,9 +100,9 @@ async def _preview(request: Request) -> Response:
             request, {by: what, "dry_run": True}, f"preview {form['key']}" if form["key"] else ""
         )
     except Refused as refused:
-        return _form(request, by, what, refused)
+        return await _form(request, by, what, refused)
     if job.state == "refused":
-        return _form(request, by, what, Invalid(job.error))
+        return await _form(request, by, what, Invalid(job.error))
     return done(request, f"/m/{job.memory}/forget/{job.id}")
 
 
@@ -103,13 +130,26 @@ async def _watch(request: Request) -> Response:
 
 async def _shown(request: Request, job: Job, refused: Refused | None = None) -> Response:
     error = str(refused or "") or job.error
-    told: dict[str, Any] = {"job": job, "kinds": COUNTED, "word": WORD, "error": error}
+    told: dict[str, Any] = {"job": job, "kinds": COUNTED, "word": WORD, "error": error, "means": KINDS}
+    seen = job.result or {}
+    name = str(seen.get("what") or "") if job.is_dry and seen.get("by") == "fact" else ""
+    # While a job is under way, nobody waits for the memory.
+    told["fact"] = await ask(request, partial(_find, name=name)) if job.state == "done" else None
+    told["is_kept"] = is_kept
     status = 200 if refused is None else status_of(refused)[0]
     told["is_told"] = job.error == FORGOTTEN
     answer = page(request, "forget_job.html", status=status, **told)
     if job.is_live:
         answer.headers["refresh"] = REFRESH
     return answer
+
+
+def is_kept(line: str, told: dict[str, Any]) -> bool:
+    """True for a line of a day that is only written again: what it says stays, and some of what it counts goes."""
+    found = _DAY_LINE.fullmatch(line)
+    said = told.get("first", {}).get("traces", ())
+    is_all = len(said) == told.get("counts", {}).get("traces")
+    return found is not None and is_all and not any(found[1] in each or each in found[1] for each in said)
 
 
 def _last_copy(memory: Memory) -> str:

@@ -11,7 +11,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import is_page
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.forms import Note, done, read_form
-from looseleaf.serve.web.render import day, page
+from looseleaf.serve.web.render import day, long_day, page
 from looseleaf.serve.web.wording import plural
 
 TYPE_CHECKING = False
@@ -119,7 +119,9 @@ def _machines(memory: Memory) -> Finding:
         ends = [next(store.read_back(each), None) for each in (stream_of(name, JOURNAL), *streams)]
         last = max((float(end.record.get("ts") or 0.0) for end in ends if end is not None), default=0.0)
         told.append(
-            f"{name}, which last wrote on {day(last)}" if last else f"{name}, of which there is nothing here"
+            f"{name}, which last wrote on {long_day(day(last))}"
+            if last
+            else f"{name}, of which there is nothing here"
         )
     says = (
         f"this is {files.machine}; it is shared with {'; '.join(told)}"

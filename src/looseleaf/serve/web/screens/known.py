@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from urllib.parse import quote, urlencode
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
+from looseleaf.explain.trail import strip_bullet
+from looseleaf.facts.ledger import address_of
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.deciding import decide, undo
 from looseleaf.serve.web.forms import Note, back_of, done, read_form
-from looseleaf.serve.web.render import fact_name, page, since, until
+from looseleaf.serve.web.render import MEANING, fact_name, page, since, until
+from looseleaf.serve.web.wording import cut
+from looseleaf.text.lines import worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from starlette.requests import Request
@@ -31,7 +36,7 @@ FACTS = 100
 """Facts of one page."""
 DAYS = 2_000
 """Days that the slider has; of more, the newest."""
-_NEAR = 4
+_NEAR = 3
 """Days of change that are linked before and after the one that is shown."""
 
 
@@ -66,7 +71,9 @@ class Days:
 
     @property
     def near(self) -> tuple[str, ...]:
-        return self.all[max(self.at - _NEAR, 0) : self.at + _NEAR + 1]
+        """The days around the one that is shown: always as many, so that a list of few days stays the same."""
+        begin = max(min(self.at - _NEAR, len(self.all) - 2 * _NEAR - 1), 0)
+        return self.all[begin : begin + 2 * _NEAR + 1]
 
 
 async def _memory(request: Request) -> Response:
@@ -78,7 +85,7 @@ async def _memory(request: Request) -> Response:
         now, past = memory.facts(), memory.facts(status="superseded")
         found = memory.facts(as_of=as_of) if as_of else now
         topics = list(dict.fromkeys(fact.topic for fact in found))
-        some = [fact for fact in found if not topic or fact.topic == topic]
+        some = by_sentence(fact for fact in found if not topic or fact.topic == topic)
         begin = (max(number, 1) - 1) * FACTS
         shown = some[begin : begin + FACTS]
         before = replaced(past)
@@ -109,6 +116,15 @@ async def _memory(request: Request) -> Response:
 def _address(**asked: object) -> str:
     given = {name: value for name, value in asked.items() if value}
     return f"?{urlencode(given)}" if given else "?"
+
+
+def by_sentence(facts: Iterable[Fact]) -> list[Fact]:
+    """Return facts in their order, those of one topic that one sentence said side by side."""
+    found: dict[tuple[str, object, str | None], list[Fact]] = {}
+    for fact in facts:
+        sentence = fact.sources[0] if fact.sources and fact.quote else fact.id
+        found.setdefault((fact.topic, sentence, fact.quote), []).append(fact)
+    return [fact for each in found.values() for fact in each]
 
 
 def replaced(past: Iterable[Fact]) -> dict[str | None, tuple[Fact, ...]]:
@@ -148,7 +164,7 @@ def days_of_change(facts: Iterable[Fact]) -> tuple[str, ...]:
 @frozen
 class Source:
     """Words behind a fact: before, in and after its quote; whose they are; and the address where they stand, below the
-    memory's; "" if nothing is there any more."""
+    memory's, with a word for what is there (`place`)."""
 
     before: str
     quote: str
@@ -156,43 +172,61 @@ class Source:
     who: str
     ts: float | None
     at: str
+    place: str
     is_own: bool
 
 
 _WHO = {"user": "You", "person": "You", "external": "You, on the page", "assistant": "The assistant"}
 
 
-def show_source(source: FactSource, quote: str | None) -> Source:
-    """Return the words behind a fact, as they are shown: cut around the quote where they are long."""
-    text, words = source.text, (quote or "").strip()
+def show_source(source: FactSource, quote: str | None, line: str = "") -> Source:
+    """Return the words behind a fact, as they are shown: cut around the quote where they are long; of a page the fact's
+    own `line`, if it is among them."""
+    text, words = _text_of(source, line), (quote or "").strip()
     at = text.find(words) if words else -1
     before, found, after = ("", "", text) if at < 0 else (text[:at], words, text[at + len(words) :])
     if len(before) > _AROUND:
-        before = f"… {before[-_AROUND:]}"
-    if len(after) > _AROUND:
-        after = f"{after[:_AROUND]} …"
+        before = f"… {before[-_AROUND:].partition(' ')[2] or before[-_AROUND:]}"
+    after = cut(after, _AROUND)
     origin = source.origin
     who = _WHO.get(origin) or {"agent": "Agent", "tool": "The tool", "import": "An import"}.get(
         origin.partition(":")[0], origin or "Nobody"
     )
     name = origin.partition(":")[2]
-    return Source(
-        before, found, after, f"{who} {name}".strip(), source.ts, place_of(source.source), origin in _WHO
-    )
+    address = place_of(source.source)
+    if address.startswith(_TALK):
+        place = "what was distilled" if "/" in address.removeprefix(_TALK) else "the message"
+    else:
+        place = "the page"
+    return Source(before, found, after, f"{who} {name}".strip(), source.ts, address, place, origin in _WHO)
 
 
 _AROUND = 600
+_TALK = "/talk/trace/"
+
+
+def _text_of(source: FactSource, own: str) -> str:
+    """Return the words of a source; of a page only its own line, else all but what the program keeps there."""
+    if "@" not in source.source:
+        return source.text
+    lines = [each for each in source.text.split("\n") if not _KEPT.match(each)]
+    is_there = own and any(strip_bullet(each) == strip_bullet(own) for each in lines)
+    return own if is_there else "\n".join(lines).strip()
+
+
+_KEPT = re.compile(r"- Updated: \d{4}-\d\d-\d\d|> Summary:")
+"""Lines of a page that nobody said."""
 
 
 def place_of(source: str) -> str:
     """Return the address of a source: a trace's, an entry's, a page's."""
     if source.startswith("log/entries/"):
         entry = source.removeprefix("log/entries/").partition("/raw.md")[0]
-        return f"/talk/trace/{quote(entry)}"
+        return f"{_TALK}{quote(entry)}"
     path, is_edit, _ = source.partition("@")
     if is_edit or path.endswith(".md"):
         return f"/pages/{quote(path)}"
-    return f"/talk/trace/{quote(source, safe='')}"
+    return f"{_TALK}{quote(source, safe='')}"
 
 
 async def _fact(request: Request) -> Response:
@@ -208,13 +242,19 @@ async def show_fact(
     def read(memory: Memory) -> dict[str, Any]:
         fact = memory.fact(name)
         history = memory.history.fact(fact_name(fact))
+        later = next((each for each in history if each.id == fact.superseded_by), None)
+        if is_many := address_of(fact).many:
+            history = own_history(fact, history)
         sources = memory.explain.sources(fact)
         contested = {each.id for values in memory.review.contested() for each in values}
-        later = next((each for each in history if each.id == fact.superseded_by), None)
         return {
             "fact": fact,
+            "meaning": meaning_of(memory, fact),
+            "is_many": is_many,
             "history": history[::-1],
-            "sources": [show_source(each, fact.quote) for each in sources],
+            "sources": [
+                show_source(each, fact.quote, worded(fact.relation, fact.object)) for each in sources
+            ],
             "is_contested": fact.id in contested,
             "private": memory.review.private_kinds(fact),
             "later": later,
@@ -222,6 +262,37 @@ async def show_fact(
 
     found = await ask(request, read)
     return page(request, "fact.html", status=status, error=error, typed=typed, **found)
+
+
+def own_history(fact: Fact, held: Sequence[Fact]) -> list[Fact]:
+    """Return what became this fact, and what it became, in the order of `held`: not the other values beside it."""
+    after = {each.id: each.superseded_by for each in held}
+    before: dict[str | None, list[str | None]] = {}
+    for name, later in after.items():
+        before.setdefault(later, []).append(name)
+    found, left = set(), [fact.id]
+    while left:
+        name = left.pop()
+        if name is not None and name not in found:
+            found.add(name)
+            left += [after.get(name), *before.get(name, ())]
+    return [each for each in held if each.id in found]
+
+
+def meaning_of(memory: Memory, fact: Fact) -> str:
+    """Return what a fact's level means, in a sentence; of a person's own line, how it came there."""
+    if fact.level != "confirmed":
+        return MEANING[fact.level]
+    if fact.decided_at is not None or fact.origin not in ("person", "external"):
+        return "You confirmed it."
+    path, _, name = (fact.sources[0] if fact.sources else "").partition("@")
+    edits = islice(memory.history.edits(path), _EDITS) if name and not fact.layer else ()
+    edit = next((each for each in edits if each.id == name), None)
+    return "You corrected it." if edit is not None and edit.reason == "corrected" else "You wrote it."
+
+
+_EDITS = 500
+"""Edits of a page, the newest, among which the one of a line is looked for."""
 
 
 async def _decide(request: Request) -> Response:

@@ -11,28 +11,32 @@ from urllib.parse import quote
 
 from looseleaf.base.errors import BudgetTooSmall, Invalid, Refused
 from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import ToolCallPayload, ToolResultPayload
 from looseleaf.explain.trail import strip_bullet, words_of
 from looseleaf.explain.why_not import WHY
-from looseleaf.log.turns import texts_of
+from looseleaf.log.turns import as_text, texts_of
+from looseleaf.prompt.manifest import Omitted
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.render import page
 from looseleaf.serve.web.screens.known import place_of
 from looseleaf.serve.web.screens.talk import of_agent
+from looseleaf.serve.web.wording import cut
 from looseleaf.text.lines import worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from looseleaf.base.messages import Message
     from looseleaf.base.values import Fact
     from looseleaf.explain.prompt_costs import Compared
     from looseleaf.memory import Memory
-    from looseleaf.prompt.manifest import ManifestItem, Omitted, Prompt
+    from looseleaf.prompt.manifest import ManifestItem, Prompt
     from looseleaf.serve.web.ask import Screen
 
 EARLIER = 20
@@ -41,9 +45,17 @@ MESSAGES = 40
 """Messages of the window that are shown, the last ones."""
 NAMED = 12
 """Things of one kind that are named where they are left out."""
+_COMPARED = 200
+"""Facts of one kind that are looked for in the prompt before they count as left out."""
+_EDITS = 200
+"""Edits of the state, the newest, among which the one that a prompt shows is looked for."""
+_FOUND = ("only_searched", "further_down")
+_TOLD = ("already_shown", "compacted")
+"""Reasons of what is left out that mean: it can be found; it is told elsewhere in the prompt."""
 WHOLE = 200_000
 """Characters of a prompt that are shown as text."""
 
+_TURN = re.compile(r"turn_0*(\d+)", re.ASCII)
 _NOW = re.compile(r"^- now says: ")
 _GONE = re.compile(r"^- no longer says: (.*)", re.MULTILINE)
 """Lines about a page that changed, as a prompt words them."""
@@ -76,9 +88,10 @@ class Line:
 
 @frozen
 class Spoken:
-    """A message of the window."""
+    """A message of the window. `tool`: what returned it, if no person and no assistant said it; "" else."""
 
-    role: str
+    who: str
+    tool: str
     text: str
 
 
@@ -96,16 +109,30 @@ class Part:
     """Messages that are not shown."""
     sources: tuple[tuple[str, str], ...]
     """What it was made of, with addresses."""
+    is_range: bool
+    """True if the sources are the first and the last of several turns."""
+    as_of: float | None
+    """When what it says was last written, if it says what is going on."""
 
 
 @frozen
 class Left:
-    """What is not in the prompt."""
+    """What a manifest leaves out."""
 
     what: str
     why: str
     of: tuple[tuple[str, str], ...]
     more: int
+
+
+@frozen
+class AllLeft:
+    """What a manifest leaves out: what is not told at all, what an agent finds if it looks for it, and what another
+    part of the prompt tells already."""
+
+    out: tuple[Left, ...]
+    found: tuple[Left, ...]
+    told: tuple[Left, ...]
 
 
 class _Shower:
@@ -118,6 +145,8 @@ class _Shower:
         self._by_words: dict[str, Fact] = {}
         self._gone: set[str] = set()
         """What the prompt takes back further down."""
+        self._shown: set[str] = set()
+        """Its lines."""
 
     def parts(self) -> list[Part]:
         own = self._memory.facts(topic="user")
@@ -127,13 +156,15 @@ class _Shower:
             _GONE.findall(self._text_of(item)) for item in self._prompt.manifest.items if _is_change(item)
         )
         self._gone = {strip_bullet(each) for found in told for each in found}
-        return [self._part(item) for item in self._prompt.manifest.items]
+        made = [self._part(item) for item in self._prompt.manifest.items]
+        self._shown = {strip_bullet(line.text) for part in made for line in part.lines if not line.is_gone}
+        return made
 
     def _names(self) -> set[str]:
         """Return what may be ids of facts in the manifest, as far as it is shown."""
         manifest = self._prompt.manifest
         inside = (name for item in manifest.items if item.slot == "essentials" for name in item.of)
-        outside = (name for each in manifest.omitted for name in each.of[:NAMED])
+        outside = (name for each in manifest.omitted for name in each.of[:_COMPARED])
         return {name for name in (*inside, *outside) if name.startswith("f_")}
 
     def _text_of(self, item: ManifestItem) -> str:
@@ -153,10 +184,36 @@ class _Shower:
         if is_talk:
             found = self._prompt.messages[item.first : item.end]
             earlier = max(0, len(found) - MESSAGES)
-            messages = tuple(Spoken(each.role, "\n".join(texts_of(each))) for each in found[earlier:])
+            is_said = item.reason in ("recent_turns", "the_request")
+            messages = tuple(_spoken(each, is_said) for each in found[earlier:])
         lines = () if is_talk else tuple(self._lines(item))
         sources = tuple(filter(None, map(address_of, item.of))) if not item.layer else ()
-        return Part(item.slot, item.id, item.tokens, why, lines, messages, earlier, sources[:NAMED])
+        turns = [_TURN.fullmatch(text) for text, _ in sources]
+        is_range = item.reason == "recent_turns" and len(turns) == 2 and all(turns)
+        if is_range:
+            sources = tuple(
+                (turn[1], address) for turn, (_, address) in zip(turns, sources, strict=True) if turn
+            )
+            sources = sources[:1] if sources[0] == sources[1] else sources
+            is_range = len(sources) == 2
+        return Part(
+            item.slot,
+            item.id,
+            item.tokens,
+            why,
+            lines,
+            messages,
+            earlier,
+            sources[:NAMED],
+            is_range,
+            self._written(item) if item.slot == "state" else None,
+        )
+
+    def _written(self, item: ManifestItem) -> float | None:
+        """Return when the state was written that a prompt shows."""
+        path, _, revision = (item.of[0] if item.of else "").partition("@")
+        edits = islice(self._memory.history.edits(path), _EDITS) if revision and not item.layer else ()
+        return next((edit.ts for edit in edits if edit.new == revision), None)
 
     def _lines(self, item: ManifestItem) -> Iterator[Line]:
         old = self._old_lines(item)
@@ -178,19 +235,64 @@ class _Shower:
         same = [each for each in self._old.manifest.items if each.id == item.id]
         return {line for each in same for line in self._old.text_of(each).split("\n")}
 
-    def left(self) -> list[Left]:
-        return [self._left(each) for each in self._prompt.manifest.omitted]
+    def left(self) -> AllLeft:
+        """Return what is left out, once the parts are known: a fact that one of them shows is not."""
+        kinds = part_omitted(self._prompt.manifest.omitted, self._is_shown)
+        return AllLeft(*(tuple(map(self._left, each)) for each in kinds))
+
+    def _is_shown(self, name: str) -> bool:
+        fact = self._facts.get(name)
+        return fact is not None and strip_bullet(words_of(fact)) in self._shown
 
     def _left(self, omitted: Omitted) -> Left:
         named: list[tuple[str, str]] = []
         for name in omitted.of[:NAMED]:
             fact = self._facts.get(name)
             if fact is not None:
-                named.append((worded(fact.relation, fact.object)[:80], f"/fact/{quote(name)}"))
+                named.append((cut(worded(fact.relation, fact.object)), f"/fact/{quote(name)}"))
             else:
-                named.append(address_of(name) or (name[:200], ""))
+                named.append(address_of(name) or (cut(name, 200), ""))
         why = WHY.get(omitted.reason, omitted.reason.replace("_", " "))
         return Left(f"{omitted.slot}: {omitted.id}", why, tuple(named), max(0, len(omitted.of) - NAMED))
+
+
+def part_omitted(
+    every: Iterable[Omitted], is_shown: Callable[[str], bool]
+) -> tuple[list[Omitted], list[Omitted], list[Omitted]]:
+    """Return what a manifest leaves out in three parts: not told, found if it is looked for, told already. Of facts
+    that a part shows (`is_shown`, by their ids) only the last is true, whatever the reason."""
+    out: list[Omitted] = []
+    found: list[Omitted] = []
+    told: list[Omitted] = []
+    for each in every:
+        if each.reason in _TOLD:
+            told.append(each)
+            continue
+        shown = tuple(filter(is_shown, each.of[:_COMPARED]))
+        own = tuple(name for name in each.of if name not in shown) if shown else each.of
+        if own or not each.of:
+            (found if each.reason in _FOUND else out).append(Omitted(each.id, each.slot, each.reason, own))
+        if shown:
+            told.append(Omitted(each.id, each.slot, _TOLD[0], shown))
+    return out, found, told
+
+
+def _spoken(message: Message, is_talk: bool) -> Spoken:
+    """Return a message of the window. What a tool returned is nobody's word here."""
+    payload = message.tool_payload
+    if isinstance(payload, ToolResultPayload):
+        told = [*([message.content] if message.content else []), as_text(payload.tool_result or "")]
+        told += [payload.tool_error] if payload.tool_error else []
+        return Spoken("", payload.tool_name or "a tool", "\n".join(filter(None, told)))
+    if isinstance(payload, ToolCallPayload):
+        calls = [f"{call.name} {as_text(call.arguments)}" for call in payload.tool_calls]
+        text = "\n".join(filter(None, [message.content, message.reasoning_content, *calls]))
+    else:
+        text = "\n".join(texts_of(message))
+    if message.role == "tool":
+        return Spoken("", "a tool", text)
+    who = {"user": "You", "assistant": "The assistant"}.get(message.role) if is_talk else None
+    return Spoken(who or str(message.role), "", text)
 
 
 def _is_change(item: ManifestItem) -> bool:

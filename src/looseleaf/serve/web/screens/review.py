@@ -22,8 +22,9 @@ from looseleaf.serve.web.deciding import decide, newest
 from looseleaf.serve.web.forms import Note, done, read_form
 from looseleaf.serve.web.render import fact_name, page, shown
 from looseleaf.serve.web.screens.known import place_of, show_source
+from looseleaf.serve.web.wording import cut
 from looseleaf.text.diff import diff
-from looseleaf.text.lines import is_found
+from looseleaf.text.lines import DOUBTFUL, is_found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _said(trace: Trace) -> Said:
     from looseleaf.log.turns import LABELS, trace_text
 
     text = trace_text(trace)
-    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    text = cut(text, _LONGEST)
     who = {"user": "You", "assistant": "Assistant"}.get(
         trace.trace_type, LABELS[trace.trace_type].capitalize()
     )
@@ -170,7 +171,14 @@ def _read(memory: Memory, at: str) -> dict[str, Any]:
     names = [fact_name(each) for each in waiting]
     place = names.index(at) if at in names else 0
     contested = memory.review.contested()
+    # A fact says itself that it may be out of date. All facts are read only where nothing else is shown.
+    doubtful = (
+        []
+        if waiting
+        else [each for each in memory.facts() if DOUBTFUL in each.tags and each.level != "tainted"]
+    )
     return {
+        "doubtful": doubtful,
         "card": make_card(memory, waiting[place], waiting) if waiting else None,
         "place": place,
         "line": names,

@@ -16,7 +16,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.policy import Policy
 from looseleaf.pages.folder import SETTINGS
-from looseleaf.serve.access import EVERY, SCOPES
+from looseleaf.serve.access import EVERY, PERSON, SCOPES
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.forms import Form, Note, WrongForm, done, read_form
@@ -24,6 +24,7 @@ from looseleaf.serve.web.render import page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from starlette.requests import Request
@@ -49,6 +50,51 @@ _ALLOWS = {
     "admin": "forget, import, export, and make tokens",
 }
 """What each scope lets a token do."""
+
+PHRASES = {
+    "/fact/{fact}/{act}": "You decided on a fact",
+    "/review/{fact}/{answer}": "You answered in Review",
+    "/review/no-to-source": "You said no to all of a source",
+    "/review/vouch": "You vouched for a line",
+    "/review/settle": "You decided on a held file",
+    "/remember": "You told it something",
+    "/undo": "You undid something",
+    "/forget": "You looked at what forgetting would take",
+    "/forget/{job}": "You had something forgotten",
+    "/pages": "You named a page to write",
+    "/pages/{path:path}/edit": "You saved a page",
+    "/pages/{path:path}/delete": "You removed a page",
+    "/pages/{path:path}/undo": "You undid an edit of a page",
+    "/pages/{path:path}/history/{edit}": "You made a page say again what it said",
+    "/costs/analyze": "You had a prompt counted",
+    "/health/{kind}": "You had the memory checked, or its index built",
+    "/settings/tokens": "You made a token",
+    "/settings/tokens/revoke": "You revoked a token",
+}
+"""What a person did, by the route below a memory's address."""
+_ACTS = {
+    "login": "You signed in",
+    "sign out": "You signed out",
+    "token made": "A token was made",
+    "job begun": "A job began",
+    "job ended": "A job ended",
+    "token revoked": "A token was revoked",
+    "/look": "You chose how the page looks",
+    "/sign-out": "You signed out",
+}
+
+
+def phrase(line: Mapping[str, Any]) -> str:
+    """Return a line of the audit as a sentence; of a program's acts, that it was a program."""
+    route, status = str(line.get("route") or ""), line.get("status")
+    is_refused = isinstance(status, int) and status >= 400
+    if "act" in line:
+        told = _ACTS.get(str(line["act"]), str(line["act"]))
+    elif line.get("token") != PERSON.id:
+        told = "A program asked"
+    else:
+        told = PHRASES.get(route.removeprefix("/m/{name}")) or _ACTS.get(route, "You did something")
+    return f"{told}: refused" if is_refused else told
 
 
 @frozen
@@ -136,6 +182,7 @@ async def _shown(
         allows=_ALLOWS,
         every=EVERY,
         lines=list(islice(serving.audit.read_back(), LINES)),
+        phrase=phrase,
         form=form if form is not None else Form({"scope_read": "on", "days": "90", "agent": "main"}),
         secret=secret,
         settings_file=SETTINGS,

@@ -10,7 +10,8 @@ from looseleaf.facts.known_facts import Tombstones
 from looseleaf.log.turns import as_text, pair_results
 from looseleaf.memory.memory import as_agent
 from looseleaf.serve.web.ask import ask
-from looseleaf.serve.web.render import day, page
+from looseleaf.serve.web.render import day, long_day, moment, page
+from looseleaf.serve.web.wording import cut, first_sentence
 from looseleaf.store import JOURNAL
 from looseleaf.window.compaction_plan import Loss
 
@@ -85,17 +86,21 @@ class ShownTurn:
     items: tuple[Said | Call | Compaction, ...]
 
 
-def show_turn(turn: Turn, marks: dict[str, list[Compaction]], whole: bool = False) -> ShownTurn:
-    """Return a turn as it is shown: each call with its result, each compaction after the trace it followed."""
+def show_turn(
+    turn: Turn, marks: dict[str, list[Compaction]], whole: bool = False, asked: str = ""
+) -> ShownTurn:
+    """Return a turn as it is shown: each call with its result, each compaction after the trace it followed. All texts
+    are whole, or that of the trace that was asked for."""
     results, alone = pair_results(turn.traces)
     items: list[Said | Call | Compaction] = []
     for trace in turn.traces:
         if trace.trace_type == "tool_call":
-            items.append(_call(trace, results.get(trace.id), whole))
+            answer = results.get(trace.id)
+            items.append(_call(trace, answer, whole or asked in (trace.id, answer.id if answer else "-")))
         elif trace.trace_type == "tool_result":
-            items += [_call(None, trace, whole)] if trace.id in alone else []
+            items += [_call(None, trace, whole or asked == trace.id)] if trace.id in alone else []
         else:
-            items.append(_said(trace, whole))
+            items.append(_said(trace, whole or asked == trace.id))
         items += marks.get(trace.id, ())
     return ShownTurn(turn.turn_id, turn.ts, tuple(items))
 
@@ -147,7 +152,7 @@ def _about(args: Any) -> str:
     """Return a call's first argument, in a few words."""
     first = next(iter(args.values()), "") if isinstance(args, dict) else args or ""
     text = " ".join(as_text(first).split())
-    return text if len(text) <= 60 else f"{text[:60]}…"
+    return cut(text, 60)
 
 
 def _cut(text: str, whole: bool) -> tuple[str, int]:
@@ -266,6 +271,7 @@ async def _session(request: Request) -> Response:
         return {
             "turns": [show_turn(turn, marks) for turn in own_turns],
             "session": session,
+            "heading": _opening(own, session, turns, is_more),
             "agent": own.agent,
             "is_more": is_more,
             "number": number,
@@ -275,10 +281,25 @@ async def _session(request: Request) -> Response:
     return page(request, "talk_session.html", **await ask(request, read))
 
 
+def _opening(memory: Memory, session: str, turns: Sequence[Turn], is_more: bool) -> str:
+    """Return how a session began, as its title: from its first turn; of a long one from the list of the last ones."""
+    if is_more:
+        listed = memory.talk.sessions(_LISTED)
+        opening = next((each.opening for each in listed if each.session_id == session), "")
+    else:
+        said = (each for turn in turns for each in turn.traces if each.trace_type == "user")
+        opening = next((each.content for each in said), "")
+    return first_sentence(opening[: 2 * LONGEST])
+
+
+_LISTED = 50
+"""Sessions, the newest, among which a long one is looked for."""
+
+
 def _explain_absence(memory: Memory, session: str) -> str:
     since = Tombstones(memory.parts.context.store).since("session", session)
     if since is not None:
-        return f"This session was forgotten on {day(since)}."
+        return f"This session was forgotten on {long_day(day(since))}."
     return "There is no session of this name. It may have been forgotten, or be another agent's."
 
 
@@ -297,6 +318,7 @@ async def _turn(request: Request) -> Response:
         return {
             "turns": [show_turn(turn, marks, whole=True)],
             "session": turn.session_id,
+            "heading": f"Talk of {moment(turn.ts)}",
             "agent": own.agent,
             "is_more": False,
             "number": 1,
@@ -306,27 +328,28 @@ async def _turn(request: Request) -> Response:
     return page(request, "talk_session.html", **await ask(request, read))
 
 
+def _name_of(trace: Trace, agent: str) -> str:
+    """Return who said something, and on which day, as a heading."""
+    tool = trace.trace_type in ("tool_call", "tool_result")
+    who = f"The tool {cut(trace.tool_name or '', 60)}".strip() if tool else agent
+    return f"{'You' if trace.trace_type == 'user' else who}, {long_day(day(trace.ts))}"
+
+
 async def _traces(request: Request) -> Response:
-    """Show one trace whole, or all that a compaction took."""
+    """Show one trace whole, in its turn; or all that a compaction took."""
     name, agent = request.path_params["trace"], request.query_params.get("agent", "")
 
     def read(memory: Memory) -> dict[str, Any]:
-        from looseleaf.base.messages import Turn
         from looseleaf.log.turns import turns_of
 
         own, _ = of_agent(memory, agent)
         is_entry = "/" in name
         traces = own.talk.traces(name)
-        if not is_entry:  # a call is shown with its result
-            turn = own.talk.turn(traces[0].turn_id)
-            call = traces[0].tool_call_id
-            same = [each for each in turn.traces if call and each.tool_call_id == call]
-            turns = [Turn(turn.turn_id, tuple(same or traces))]
-        else:
-            turns = turns_of(traces)
+        turns = turns_of(traces) if is_entry else [own.talk.turn(traces[0].turn_id)]
         summary = str(own.talk.entry(name).summary.get("summary") or "") if is_entry else ""
         return {
-            "turns": [show_turn(turn, {}, whole=not is_entry) for turn in turns],
+            "turns": [show_turn(turn, {}, asked="" if is_entry else name) for turn in turns],
+            "heading": "What was distilled" if is_entry else _name_of(traces[0], own.agent),
             "session": traces[0].session_id if traces else "",
             "agent": own.agent,
             "entry": name if is_entry else "",

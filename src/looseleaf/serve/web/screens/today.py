@@ -17,6 +17,7 @@ from looseleaf.serve.web.deciding import newest
 from looseleaf.serve.web.forms import Note, done, read_form
 from looseleaf.serve.web.render import day, page, shown, until
 from looseleaf.serve.web.screens.known import Known, replaced
+from looseleaf.serve.web.wording import cut
 from looseleaf.store import JOURNAL
 from looseleaf.text.times import moment
 
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from looseleaf.place.distill_and_place import Remembered
     from looseleaf.serve.web.ask import Screen
 
-MOST = 60
-"""Facts of a day that are shown at once; and edits."""
+MOST = 120
+"""What is shown of a day at once."""
 _SESSIONS = 50
 """Sessions, the newest, among which a day's are looked for."""
 ARCHIVE = "-archive"
@@ -122,13 +123,15 @@ def read_day(memory: Memory, wanted: str) -> dict[str, Any]:
     name = wanted or (names[-1] if names else today)
     current, past = memory.facts(), memory.facts(status="superseded")
     was = replaced(past)
-    learnt = [each for each in (*current, *past) if _is_learnt(each) and day(each.recorded_at) == name]
+    learnt = [each for each in (*current, *past) if day(each.recorded_at) == name and _is_learnt(each)]
+    learnt.sort(key=lambda each: -(each.recorded_at or 0.0))
     events = [
-        Event(each.recorded_at or 0.0, _kind_of(each), Known(each, was.get(each.id, ()))) for each in learnt
+        Event(each.recorded_at or 0.0, _kind_of(each), Known(each, was.get(each.id, ())))
+        for each in learnt[:MOST]
     ]
     events += [Event(each.last_ts, "talk", session=each) for each in sessions if _is_of(each, name)]
     records = days.records(memory, name)
-    events += _journaled(records)
+    events += _journaled(records, {each.id: each for each in (*current, *past)})
     events += [
         Event(moment(each.valid_to) or 0.0, "ended", Known(each))
         for each in past
@@ -139,8 +142,8 @@ def read_day(memory: Memory, wanted: str) -> dict[str, Any]:
     return {
         "day": name,
         "today": today,
-        "events": _cut(events),
-        "rest": len(events) - len(_cut(events)),
+        "events": events[:MOST],
+        "rest": len(events[MOST:]) + len(learnt[MOST:]),
         "earlier": next((each for each in reversed(names) if each < name), ""),
         "later": next((each for each in names if each > name), ""),
         "waits": waiting,
@@ -148,10 +151,6 @@ def read_day(memory: Memory, wanted: str) -> dict[str, Any]:
         "is_last": not names or name >= names[-1],
         "path": shlex.quote(memory.path),
     }
-
-
-def _cut(events: list[Event]) -> list[Event]:
-    return events[: 4 * MOST]
 
 
 def _is_of(session: Session, name: str) -> bool:
@@ -167,7 +166,7 @@ def _kind_of(fact: Fact) -> str:
     return "found" if fact.level == "tainted" else "learnt"
 
 
-def _journaled(records: list[Record]) -> list[Event]:
+def _journaled(records: list[Record], facts: dict[str | None, Fact]) -> list[Event]:
     """Return what the journal says of a day: edits, a person's decisions, distillations, compactions, forgetting."""
     events: list[Event] = []
     undone = {str(each["undoes"]) for each in records if each.get("undoes")}
@@ -183,9 +182,11 @@ def _journaled(records: list[Record]) -> list[Event]:
             elif not edit.reason.startswith("noted by agent:"):  # what an agent found stands for itself
                 events.append(Event(ts, "edit", edit=edit, text="undone since" if edit.id in undone else ""))
         elif kind == "fact":
-            events.append(
-                Event(ts, "decided", entry=str(record.get("fact") or ""), text=str(record.get("reason")))
-            )
+            name = str(record.get("fact") or "")
+            fact = facts.get(name)
+            # Words that nobody here said stand in a fence, and not in a link.
+            known = Known(fact) if fact is not None and fact.level != "tainted" else None
+            events.append(Event(ts, "decided", known, entry=name, text=str(record.get("reason"))))
         elif kind == "mark":
             events.append(Event(ts, "compacted", entry=str(record.get("entry") or "")))
         elif kind == "forgotten":
@@ -273,8 +274,7 @@ def _tell(made: Remembered, text: str) -> str:
 
 
 def _clipped(text: str) -> str:
-    line = shown(" ".join(text.split()))
-    return line if len(line) <= _TOLD else f"{line[:_TOLD]}…"
+    return shown(cut(" ".join(text.split()), _TOLD))
 
 
 ROUTES: list[Screen] = [

@@ -77,9 +77,10 @@
     const days = slide.dataset.days.split(" ");
     const told = document.getElementById("slid");
     let waiting;
+    const written = { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" };
     const show = () => {
       const day = days[Number(slide.value)];
-      told.textContent = day ?? "today";
+      told.textContent = day ? new Date(day).toLocaleDateString("en-GB", written) : "today";
       slide.setAttribute("aria-valuetext", told.textContent);
     };
     slide.setAttribute("aria-valuetext", told.textContent);
