@@ -8,7 +8,8 @@ import pytest
 
 from layering import Layered, said
 from looseleaf import Memory
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
+from looseleaf.place.remember_where import MOST
 from machines import FIRST, Machines
 
 
@@ -106,3 +107,10 @@ def test_forgetting_something_else_leaves_it_settled(tmp_path: Path) -> None:
         memory.forget(match="I moved to Nantes")
         assert said(memory) == [("", "Home", "Lyon")]
         assert memory.review.pending() == []
+
+
+def test_a_text_that_is_too_long_to_be_facts_is_refused_and_the_way_to_bring_it_is_named(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        with pytest.raises(Invalid, match=r"20,001 characters are too many.*looseleaf import"):
+            memory.remember("a" * (MOST + 1))
+        assert memory.facts() == []

@@ -125,6 +125,17 @@ def test_a_link_is_spent_once_and_soon(access: Access, clock: Clock) -> None:
     assert not access.is_visit(visit)
 
 
+def test_a_wrong_code_writes_nothing(access: Access, clock: Clock) -> None:
+    code = access.make_code()
+    path = Path(access.folder, "access.json")
+    before = path.stat()
+    for wrong in ("x", code[:-1], code.swapcase()):
+        assert access.spend(wrong) is None
+    clock.now += CODE_SECONDS
+    assert access.spend(code) is None
+    assert path.stat() == before
+
+
 def test_of_many_who_spend_a_link_at_once_one_gets_in(access: Access) -> None:
     code = access.make_code()
     got: list[str | None] = []

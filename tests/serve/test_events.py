@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ import pytest
 from looseleaf.base.errors import Busy
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import init
-from looseleaf.serve import event_stream
 from looseleaf.serve import events as events_module
+from looseleaf.serve import http
 from looseleaf.serve.access import PERSON, Token
 from looseleaf.serve.events import NAMES, Event, Listener, StreamReader, event_of
 from looseleaf.serve.serving import STREAMS
@@ -255,7 +255,7 @@ def test_a_memory_that_is_followed_is_not_held_open(server: Server) -> None:
 
 
 def test_a_reader_that_takes_nothing_is_dropped(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "SEND_SECONDS", 0.2)
+    monkeypatch.setattr(http, "UNREAD_SECONDS", 0.2)
     token = server.token("mira")
     with socket.create_connection(("127.0.0.1", server.port)) as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -274,6 +274,40 @@ def test_a_reader_that_takes_nothing_is_dropped(server: Server, monkeypatch: pyt
         loop.call_soon_threadsafe(flood)
         until(lambda: _left(server, token) == 0)
     until(lambda: server.serving.events.followed == [])
+
+
+def test_who_is_no_longer_let_in_hears_nothing_more(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    revoked, other = server.access.make_token("a", ["mira"], ["read"]), server.token("mira")
+    ended, ends = (
+        server.access.make_token("b", ["mira"], ["read"], expires=time.time() + 3600)[1],
+        time.time() + 7200,
+    )
+    with ExitStack() as stack:
+
+        def hear(token: str = "") -> Reader:
+            return stack.enter_context(listening(server, token=token))
+
+        gone, late, page, stays = hear(revoked[1]), hear(ended), hear(), hear(other)
+        server.access.revoke(revoked[0].id)
+        server.access.end_visit()
+        monkeypatch.setattr(server.access, "_clock", lambda: ends)
+        with Memory(path_of(server)) as memory:
+            memory.record(user="Who hears this?")
+        until(lambda: "traced" in stays.names())
+        for reader in (gone, late, page):
+            assert reader.is_over.wait(SOON)
+            assert reader.found == []
+        assert not stays.is_over.is_set()
+
+
+def test_a_listener_is_asked_for_its_token_also_when_nothing_happens(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events_module, "HEARTBEAT_SECONDS", 0.05)
+    token, secret = server.access.make_token("a", ["mira"], ["read"])
+    with listening(server, token=secret) as reader:
+        server.access.revoke(token.id)
+        assert reader.is_over.wait(SOON)
 
 
 def test_too_many_events_at_once_end_a_stream() -> None:

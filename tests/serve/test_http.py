@@ -367,6 +367,104 @@ def test_the_parts_of_a_request_come_in_time_or_the_connection_ends(
         assert answered.recv(12) == b"HTTP/1.1 200"
 
 
+@pytest.mark.parametrize("enough", [True, False])
+def test_a_body_that_keeps_coming_has_all_the_time_it_takes(
+    served: Served, monkeypatch: pytest.MonkeyPatch, enough: bool
+) -> None:
+    monkeypatch.setattr(connection, "SECONDS", 0.5)
+    monkeypatch.setattr(connection, "LEAST", 1 if enough else 1 << 20)
+    good = sound("memory_read", path="facts/work.md")
+    whole = replace(good, body=good.body + b" " * 40_000).to_bytes(served.port)
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as sock:
+        for piece in range(0, len(whole), 1_000):
+            try:
+                sock.sendall(whole[piece : piece + 1_000])
+            except OSError:
+                break
+            time.sleep(0.04)  # three times as long as the time for one part
+        assert is_dropped(sock) is not enough
+
+
+LONG = 8 << 20
+
+
+def unread(served: Served, stack: ExitStack, room: int = 2048) -> socket.socket:
+    """Somebody who asks for more than is taken at once. `room`: bytes that the system takes for them."""
+    made = socket.socket()
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+    stack.enter_context(made).connect(("127.0.0.1", served.port))
+    made.settimeout(20)
+    made.sendall(sound("long").to_bytes(served.port))
+    return made
+
+
+def taken(sock: socket.socket, pause: float = 0.0) -> int:
+    """How many bytes come before the server closes it, or has sent all."""
+    count = 0
+    try:
+        while count <= LONG and (more := len(sock.recv(1 << 18))):
+            count += more
+            time.sleep(pause)
+    except ConnectionResetError:
+        pass
+    return count
+
+
+def add_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_tool(monkeypatch, "long", lambda memory, arguments: ToolAnswer(None, {}, "x" * LONG))
+
+
+def test_readers_that_take_nothing_do_not_keep_others_out(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_long(monkeypatch)
+    monkeypatch.setattr(connection, "MOST", 8)
+    with ExitStack() as stack:
+        for _ in range(24):
+            unread(served, stack)
+        time.sleep(0.2)
+        good = sound("memory_read", path="facts/work.md").to_bytes(served.port)
+        for _ in range(3):
+            assert exchange(served.port, good)[0] == 200
+
+
+def test_who_asks_on_and_on_without_waiting_does_not_keep_others_out(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though an answer to each is always under way, and is short."""
+    go = threading.Event()
+
+    def slow(memory: Memory, arguments: object) -> ToolAnswer:
+        assert go.wait(60)
+        return ToolAnswer(None, {}, "slow but sure")
+
+    add_tool(monkeypatch, "slow", slow)
+    monkeypatch.setattr(connection, "MOST", 8)
+    whole = sound("slow").to_bytes(served.port)
+    with ExitStack() as stack:
+        for _ in range(12):
+            made = stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=20))
+            made.sendall(whole * 3)
+        time.sleep(0.2)
+        last = stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=0.3))
+        assert not is_dropped(last)
+        go.set()
+        good = sound("memory_read", path="facts/work.md").to_bytes(served.port)
+        assert exchange(served.port, good)[0] == 200
+
+
+def test_a_reader_that_takes_nothing_is_dropped_and_a_slow_one_is_not(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_long(monkeypatch)
+    monkeypatch.setattr(connection, "UNREAD_SECONDS", 0.5)
+    with ExitStack() as stack:
+        slow, none = unread(served, stack, 1 << 17), unread(served, stack)
+        assert taken(slow, pause=0.01) > LONG
+        time.sleep(0.6)
+        assert taken(none) < LONG
+
+
 def test_there_are_fewer_connections_than_files_that_may_be_open() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:

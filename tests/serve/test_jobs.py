@@ -116,6 +116,37 @@ def test_an_import_takes_what_was_received_and_removes_the_file(place: Path) -> 
     jobs.close()
 
 
+def test_what_an_earlier_server_half_received_is_gone(place: Path) -> None:
+    half = place / "access" / "incoming" / "tmp1" / "talk.jsonl"
+    half.parent.mkdir(parents=True)
+    half.write_text(WORD)
+    jobs = opened(place)
+    jobs.open()
+    assert list((place / "access" / "incoming").iterdir()) == []
+    jobs.close()
+
+
+def test_what_an_import_of_an_earlier_server_still_reads_is_left_to_it(place: Path) -> None:
+    jobs = opened(place)
+    done(jobs, "mira", "import", {"file": str(place / "access" / "not-there")})
+    [kept] = (place / "access" / "jobs").glob("*.json")
+    kept.write_text(json.dumps(json.loads(kept.read_text()) | {"state": "running"}))
+    held = _hold(str(kept.with_suffix(".lock")))
+    read = place / "access" / "incoming" / "tmp1"
+    read.mkdir(parents=True)
+    later = opened(place)
+    later.open()
+    assert read.exists()
+    os.close(held)
+    assert later.wait(kept.stem, SOON).state == "lost"
+    until = time.monotonic() + SOON
+    while read.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not read.exists()
+    later.close()
+    jobs.close()
+
+
 def test_a_refused_import_says_why_and_no_file_elsewhere_is_removed(place: Path) -> None:
     jobs, elsewhere = opened(place), place / "mine.bin"
     elsewhere.write_bytes(b"\0\1\2")
@@ -287,7 +318,9 @@ def test_a_job_goes_on_when_its_server_is_killed_and_the_next_one_finds_it(place
     assert (found.state, found.error) == ("done", "")
     assert found.result is not None
     assert found.result["is_complete"]
-    assert jobs.start("mira", "forget", {"match": "other words"}, "a key") is found
+    assert jobs.start("mira", "forget", {"match": "Northwind"}, "a key") is found
+    with pytest.raises(KeyUsed):
+        jobs.start("mira", "forget", {"match": "other words"}, "a key")
     jobs.close()
 
 

@@ -21,8 +21,9 @@ from looseleaf.store.files import FileStore
 from serving import Process, served
 
 MEMORIES, WRITERS, READERS, STREAMS = 100, 8, 8, 4
-FLAT = 1.15
-"""How much larger the server may be at the end than after a third of the time, when all memories have been opened."""
+FLAT = 1.25
+"""How much larger the server may be at the end than after a third of the time, when all memories have been opened: what
+is kept at hand of the newest talk grows with it for a while."""
 LISTENED = tuple(f"m{number:03d}" for number in range(STREAMS))
 
 
@@ -104,6 +105,11 @@ class Load:
                             last = json.loads(line[6:])["id"]
                             self.heard[last] += 1
 
+    def report(self, seconds: float, sizes: list[float]) -> None:
+        count = sum(len(each) for each in self.acknowledged.values())
+        print(f"{seconds:.0f} s: {count:,} recorded, {dict(self.done)}, {sum(self.heard.values()):,} events")
+        print(f"MB, at thirty points: {', '.join(f'{size:.0f}' for size in sizes)}")
+
     def _ask(
         self, client: httpx.Client, method: str, path: str, body: object, headers: dict[str, str]
     ) -> dict[str, list[dict[str, str]]] | None:
@@ -148,15 +154,15 @@ def test_what_was_answered_under_load_is_there_once_and_the_server_does_not_grow
         for thread in threads[STREAMS:]:
             thread.join()
         time.sleep(2.0)  # what was written last is told
+        load.report(seconds, sizes)
+        began = time.monotonic()
         assert server.end() == 0
+        print(f"stopped in {time.monotonic() - began:.1f} s")
         for thread in threads:
             thread.join()
     told = {name: load.acknowledged[name] for name in load.names}
-    count = sum(len(each) for each in told.values())
-    print(f"{seconds:.0f} s: {count:,} recorded, {dict(load.done)}, {sum(load.heard.values()):,} events")
-    print(f"MB, at thirty points: {', '.join(f'{size:.0f}' for size in sizes)}")
     assert load.wrong == []
-    assert count > 0
+    assert load.done["POST"] > 0
     assert load.done["GET"] > 0
     lost, twice, unheard = [], [], []
     for name, said in told.items():

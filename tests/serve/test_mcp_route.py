@@ -15,6 +15,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import init
@@ -90,8 +91,61 @@ def test_one_server_serves_all_memories_and_each_token_sees_its_own(server: Serv
     assert "USER.md" in index.contents[0].text
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_token_that_only_writes_is_told_nothing_of_what_is_there(server: Server, mode: str) -> None:
+    writes = server.token("mira", scopes=("write",))
+    assert asked(server, "/mcp/mira", writes, tools, mode) == TOOLS.keys() - READING - {"memory_forget"}
+    for name, given in (
+        ("recall", {"query": "Where do I live?"}),
+        ("memory_read", {"path": "USER.md"}),
+        ("memory_forget", {"what": "Home"}),
+    ):
+        told = asked(server, "/mcp/mira", writes, calling(name, **given), mode)
+        assert "may only write" in told
+        assert "Lyon" not in told
+    reading: tuple[Callable[[Client], Awaitable[Any]], ...] = (
+        lambda client: client.read_resource("looseleaf://page/USER.md"),
+        lambda client: client.list_resources(),
+        lambda client: client.get_prompt("start"),
+        lambda client: client.get_prompt("recall", {"query": "Where do I live?"}),
+    )
+
+    async def is_refused(client: Client) -> None:
+        for read in reading:
+            with pytest.raises(MCPError, match="Method not found"):
+                await read(client)
+
+    asked(server, "/mcp/mira", writes, is_refused, mode)
+
+
+def test_an_agent_finds_its_own_talk_and_no_other_s(server: Server) -> None:
+    with Memory(server.root / "noa") as memory:
+        memory.record(user="The secret of the quartermaster is zanzibarplum.")
+        memory.record(assistant="Noted.")
+    with Memory(server.root / "noa", agent="codex") as memory:
+        memory.record(user="The lamp of the lighthouse keeper is broken.")
+        memory.record(assistant="Noted.")
+    both = ("read", "write")
+    codex, main = (server.token("noa", scopes=both, agent=name) for name in ("codex", "main"))
+    person = server.token("noa", scopes=("read", "review"), agent="codex")
+
+    def found(secret: str, query: str) -> str:
+        answer = asked(
+            server, "/mcp/noa", secret, lambda client: client.get_prompt("recall", {"query": query})
+        )
+        tool = asked(server, "/mcp/noa", secret, calling("recall", query=query))
+        return f"{answer.messages[0].content.text}\n{tool}"
+
+    secret, own = "What is the quartermaster's secret?", "What of the lamp of the lighthouse keeper?"
+    assert "zanzibarplum" in found(main, secret)
+    assert "zanzibarplum" in found(person, secret)
+    assert "zanzibarplum" not in found(codex, secret)
+    assert "broken" in found(codex, own)
+    assert "broken" not in found(main, own)
+
+
 def test_what_a_tool_writes_is_of_the_token_s_agent_and_stands_in_the_audit(server: Server) -> None:
-    secret = server.token("noa", scopes=("write",), agent="codex")
+    secret = server.token("noa", scopes=("read", "write"), agent="codex")
     token = server.access.token_of(secret)
     assert token is not None
     asked(server, "/mcp/noa", secret, calling("remember", topic="kettle", content="The kettle whistles."))
@@ -125,6 +179,25 @@ def test_without_a_right_token_there_is_nothing(server: Server) -> None:
     for method in ("GET", "DELETE"):
         answer = httpx.request(method, f"{server.address}/mcp/mira", headers={"authorization": mira})
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+def test_who_is_refused_stands_in_the_audit_and_strangers_are_limited(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server.serving.limits, "_rate", 5.0)
+    secret = server.token("mira")
+    token = server.access.token_of(secret)
+    assert token is not None
+    assert post(server, "/mcp/noa", authorization=f"Bearer {secret}").status_code == 404
+    found = [post(server, "/mcp/mira", authorization="Bearer wrong").status_code for _ in range(30)]
+    assert set(found) == {401, 429}
+    lines = [
+        (line.get("token"), line.get("route"), line["status"]) for line in server.serving.audit.read_back()
+    ]
+    assert (token.id, "/mcp/{memory}", 404) in lines
+    strange = [line for line in lines if line[:2] == ("", "/mcp/{memory}")]
+    assert {status for *_, status in strange} == {401, 429}
+    assert len(strange) < len(found) / 4
 
 
 def test_a_body_that_never_says_how_long_it_is_is_cut_off(server: Server) -> None:

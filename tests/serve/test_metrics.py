@@ -132,6 +132,26 @@ def test_each_request_is_one_line_without_content(server: Server, lines: io.Stri
     assert secret not in lines.getvalue()
 
 
+def test_what_an_address_has_in_place_of_a_memory_is_in_no_line(server: Server) -> None:
+    told, watched = io.StringIO(), server._runner.config.app
+    watched.log = Log(told)
+    try:
+        headers = {"authorization": f"Bearer {server.token()}"}
+        with httpx.Client(base_url=server.address, headers=headers) as client:
+            for place in ("/v1/memories/{}/facts", "/mcp/{}", "/m/{}/"):
+                for name in ("x%0Aforged%1B%5B31m", WORD.lower(), "x%00"):
+                    client.get(place.format(name))
+        until = time.monotonic() + SOON
+        while told.getvalue().count("\n") < 9 and time.monotonic() < until:
+            time.sleep(0.01)
+    finally:
+        watched.log = None
+    lines = told.getvalue().splitlines()
+    assert len(lines) == 9
+    assert all(re.match(r"\d\d:\d\d:\d\d \d\d\d GET ", line) for line in lines)
+    assert not re.search(f"forged|\x1b|{WORD}", told.getvalue(), re.IGNORECASE)
+
+
 def test_short_lines_are_for_people(server: Server) -> None:
     told = io.StringIO()
     log = Log(told)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import init
 from looseleaf.serve import once as once_module
-from looseleaf.serve.once import _HALF, GoneSince, KeyUsed, Once, mark_of, marked
+from looseleaf.serve.once import GoneSince, KeyUsed, Once, mark_of, marked
+from looseleaf.store.streams import REQUEST_KEY, REQUEST_SECONDS
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Record
@@ -121,9 +122,30 @@ def test_after_a_forget_nothing_is_written_twice_and_nothing_forgotten_is_said(m
     once, writer = Once(), Writer(memory, "I work at Northwind.")
     once(memory, MARK, lambda: (writer.act(), "Northwind"), writer.again)
     memory.forget(match="Northwind")
-    with pytest.raises(GoneSince):
-        once(memory, MARK, writer.act, writer.again)
+    for each in (once, Once()):
+        with pytest.raises(GoneSince):
+            each(memory, MARK, writer.act, writer.again)
     assert writer.acts == 1
+
+
+def test_what_wrote_nothing_may_be_asked_again_after_a_forget(memory: Memory) -> None:
+    once, writer = Once(), Writer(memory, "I work at Northwind.")
+    assert once(memory, MARK, lambda: "nothing to do", writer.again) == "nothing to do"
+    writer.act()
+    memory.forget(match="Northwind")
+    assert once(memory, MARK, lambda: "nothing to do", writer.again) == "nothing to do"
+
+
+def test_a_memory_in_the_place_of_another_knows_none_of_its_requests(place: Path) -> None:
+    once = Once()
+    with Memory(place / "m") as memory:
+        once(memory, MARK, Writer(memory).act, lambda _: "again")
+    (place / "m").rename(place / "aside")
+    with Memory(place / "m") as memory:
+        writer = Writer(memory)
+        once(memory, MARK, writer.act, writer.again)
+        assert (writer.acts, writer.finds) == (1, 0)
+        assert len(list(memory.talk.turns())) == 1
 
 
 def test_after_a_forget_of_something_else_it_is_found_again(memory: Memory) -> None:
@@ -140,7 +162,7 @@ def test_a_key_holds_for_a_day(memory: Memory, monkeypatch: pytest.MonkeyPatch) 
     once(memory, MARK, writer.act, writer.again)
     once(memory, mark_of("codex", "other", b""), writer.act, writer.again)
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + once_module.KEPT_SECONDS + 60)
+    monkeypatch.setattr(time, "time", lambda: now + REQUEST_SECONDS + 60)
     once(memory, mark_of("codex", "key", b"something else"), writer.act, writer.again)
     assert writer.acts == 3
     monkeypatch.undo()
@@ -164,5 +186,5 @@ def test_a_mark_tells_askers_keys_and_requests_apart(
         for a, k, b in ((asker, key, asked), (other_asker, other_key, other))
     )
     is_same = (asker.replace("\n", ""), key) == (other_asker.replace("\n", ""), other_key)
-    assert (one[:_HALF] == two[:_HALF]) == is_same
-    assert (one[_HALF:] == two[_HALF:]) == (asked == other)
+    assert (one[:REQUEST_KEY] == two[:REQUEST_KEY]) == is_same
+    assert (one[REQUEST_KEY:] == two[REQUEST_KEY:]) == (asked == other)

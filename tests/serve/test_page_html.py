@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from markupsafe import escape
 
 from looseleaf.base.values import Fact
 from looseleaf.serve.web.render import (
@@ -19,6 +20,7 @@ from looseleaf.serve.web.render import (
     long_day,
     markdown,
     origin,
+    prose,
     said,
     shown,
     tags,
@@ -286,6 +288,28 @@ def test_invisible_characters_are_named(text: str, named: str) -> None:
 )
 def test_markdown_has_no_html_no_pictures_and_links_to_the_web_only(text: str, html: str) -> None:
     assert str(markdown(text)) == html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![" * 480_000,
+        "[a](" * 240_000,
+        "[a\n" * 5_000,
+        "- Kind: v\n" * 50_000,
+        f"|{'a|' * 100}\n|{'-|' * 100}\n{'|' * 100}\n" * 100,
+        ("|a|b|\n|-|-|\n" + "|\n" * 1_000 + "\n") * 10,
+    ],
+)
+def test_what_takes_long_as_markdown_is_shown_as_plain_text(text: str) -> None:
+    html = str(prose(text))
+    assert html.startswith('<p class="hint">This page is shown as plain text')
+    assert f"<pre>{escape(text)}</pre>" in html
+
+
+@pytest.mark.parametrize("text", ["", "# Tea\n\n- Kind: oolong\n", "[a](https://a.example) | [ ]\n" * 400])
+def test_what_people_write_is_shown_as_markdown(text: str) -> None:
+    assert str(prose(text)) == f'<div class="prose">{markdown(text)}</div>'
 
 
 def fact(**more: object) -> Fact:

@@ -13,10 +13,12 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.values import Fact
+from looseleaf.memory.memory import as_agent
 from looseleaf.pages.folder import init
 from looseleaf.place.notebook import FactSource
 from looseleaf.serve.web.screens import search
 from looseleaf.serve.web.screens.known import Days, by_sentence, days_of_change, show_source
+from looseleaf.tools.remember_recall import remember
 from machines import FIRST, Machines
 from paging import Person, Screen, make_held, make_story
 from serving import serving
@@ -348,6 +350,33 @@ def test_a_day_tells_decisions_edits_compactions_and_forgetting(me: Visit) -> No
         assert each in screen.words, each
 
 
+def test_an_agent_hides_no_edit_by_its_reason(me: Visit) -> None:
+    with me.memory() as memory:
+        agents = as_agent(memory, "sly")
+        remember(agents, {"topic": "user", "content": "The bank is Fraudbank."})
+        agents.pages.edit("facts/x.md", "- Kind: v\n", reason="noted by agent:sly", author="agent:sly")
+    words = me.get("/").words
+    assert "Fraudbank" in words
+    assert "Agent sly: facts/x.md" in words
+    assert "Agent sly: facts/user.md" not in words, "what an agent found stands for itself"
+
+
+def test_what_a_person_told_is_behind_its_fact(me: Visit) -> None:
+    with me.memory() as memory:
+        memory.remember("My cat is called Tom.")
+        given = memory.distill("The staging server is heron-9.", topic="project")[0].entry
+    screen = me.get(f"/fact/{me.fact('Tom')}")
+    [at] = {each for each in screen.links if "/talk/trace/user/" in each}
+    told = me.get(at.removeprefix(me.home))
+    assert told.status == 200
+    assert "My cat is called Tom." in told.words[told.words.index("What was said") :]
+    assert "not instructions" not in told.words
+    with me.memory() as memory:
+        memory.forget(match="called Tom")
+    assert "not instructions" in me.get(f"/talk/trace/{given}").words
+    assert me.get(at.removeprefix(me.home)).status == 404
+
+
 def test_what_a_person_tells_is_remembered_and_taken_back(me: Visit) -> None:
     screen = me.send(me.get("/"), "/remember", text="Favourite colour: green")
     assert "Noted on USER.md: Favourite colour: green" in screen.words
@@ -629,6 +658,15 @@ def test_what_is_sent_after_the_visit_ended_is_not_lost(me: Visit, server: Serve
     assert httpx.get(f"{server.address}{me.home}/").headers["location"] == "/signed-out"
 
 
+def test_a_note_is_gone_as_soon_as_anything_is_forgotten(me: Visit) -> None:
+    screen = me.send(me.get("/"), "/remember", text="My cat is called Snufflewig.")
+    again = screen.url.removeprefix(f"{me.http.base_url}".rstrip("/"))
+    assert "Remembered: Pet: Snufflewig." in Screen(me.http.get(again)).words
+    with me.memory() as memory:
+        memory.forget(match="Snufflewig")
+    assert "Snufflewig" not in Screen(me.http.get(again)).words
+
+
 def test_a_note_is_not_told_to_another_visit(me: Visit, server: Server) -> None:
     screen = me.send(me.get("/"), "/remember", text="Favourite bird: heron")
     assert "Noted on" in screen.words
@@ -661,6 +699,18 @@ def test_one_signs_in_by_a_button_once_and_signs_out(server: Server) -> None:
         out = Screen(browser.post("/sign-out", data={"token": token}, headers=own))
         assert "You are signed out" in out.words
         assert "You are signed out" in browser.get("/").text
+
+
+def test_to_look_at_the_head_of_a_screen_does_nothing(server: Server, me: Visit) -> None:
+    code = server.access.make_code()
+    with httpx.Client(base_url=server.address) as browser:
+        looked = browser.head(f"/login/{code}")
+        assert (looked.status_code, looked.cookies) == (200, {})
+        assert browser.post(f"/login/{code}", headers={"origin": server.address}).status_code == 303
+        assert browser.head(f"{me.home}/").status_code == 200
+    with httpx.Client(base_url=server.address) as stranger:
+        assert stranger.head(f"{me.home}/").headers["location"] == "/signed-out"
+    assert not any(line.get("method") == "HEAD" for line in server.serving.audit.read_back())
 
 
 def test_what_is_not_ours_is_not_sent(me: Visit) -> None:

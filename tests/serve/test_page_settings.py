@@ -74,6 +74,18 @@ def test_a_token_is_made_and_shown_once(visit: tuple[Server, Person], person: Pe
     assert made.problems == []
 
 
+def test_to_look_at_the_head_of_the_screen_does_not_spend_a_secret(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with looking_at(tmp_path_factory) as (server, person):
+        fields = person.get("/settings").form("/settings/tokens").fields | MAKE
+        sent = {"data": fields, "headers": {"origin": server.address}, "follow_redirects": False}
+        at = person.http.post(f"{person.home}/settings/tokens", **sent).headers["location"]
+        assert person.http.head(at).status_code == 200
+        assert re.search(r"ll_\w{6}_[\w-]+", person.http.get(at).text)
+        assert not re.search(r"ll_\w{6}_[\w-]+", person.http.get(at).text)
+
+
 def test_a_token_may_be_for_all_and_speak_for_the_user_without_end(
     visit: tuple[Server, Person], person: Person
 ) -> None:

@@ -251,6 +251,31 @@ def test_what_is_known_by_heart_of_many_memories_has_an_end(
 # --- files -------------------------------------------------------------------------------------
 
 
+class Closing(dict[str, Any]):
+    """What is being closed; it notices if somebody only looks at it, and lets nothing else go on."""
+
+    looks = 0
+
+    def get(self, *given: Any) -> Any:
+        self.looks += 1
+        assert self.looks < 1_000, "the loop does not go on"
+        return super().get(*given)
+
+
+def test_a_memory_that_was_closed_this_moment_is_opened_again(root: Path) -> None:
+    pool = Pool(str(root))
+
+    async def ask(_: Pool) -> str:
+        loop = asyncio.get_running_loop()
+        closed: asyncio.Future[None] = loop.create_future()
+        closed.set_result(None)
+        pool._closing = Closing(mira=closed)
+        loop.call_soon(pool._closing.pop, "mira")  # as the end of closing does
+        return await pool("mira", path_of)
+
+    assert run(pool, ask) == str(root / "mira")
+
+
 @pytest.mark.parametrize(
     ("files", "most"), [(resource.RLIM_INFINITY, MOST), (1 << 20, MOST), (256, 8), (64, 2), (10, 2)]
 )

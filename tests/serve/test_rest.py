@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -193,8 +195,25 @@ def test_entries_of_others_are_not_found_either(person: Asker, agent: Asker, bas
     question = {"query": "cat Mimi", "kinds": ["entry"], "sure": 0, "k": 50}
     theirs = agent.ok("POST", f"{base}/recall", question)
     assert not any("Mimi" in each["text"] for each in theirs["hits"])
-    if person.ok("POST", f"{base}/recall", question)["hits"] and not theirs["hits"]:
-        assert "does not see" in theirs["why"]
+    nothing = agent.ok("POST", f"{base}/recall", question | {"query": "cat Zwrk"})
+    assert (theirs["best"], theirs["why"]) == (nothing["best"], nothing["why"])
+
+
+def test_recall_does_not_tell_whether_others_said_a_word(api: Api, person: Asker) -> None:
+    base, agent = filled(person, "words"), api.asker("words", scopes=("read", "write"), agent="codex")
+    person.ok(
+        "POST", f"{base}/traces", [{"user": "Ask Zanzibarplum about the tea."}, {"assistant": "I will."}]
+    )
+    agent.ok("POST", f"{base}/traces", [{"user": "The tea is in the green tin."}, {"assistant": "Noted."}])
+
+    def told(name: str, **more: Any) -> dict[str, Any]:
+        found = agent.ok("POST", f"{base}/recall", {"query": f"Is the tea of {name} in the tin?"} | more)
+        return {each: found[each] for each in ("hits", "best", "why")}
+
+    for more in ({}, {"sure": 0}, {"kinds": ["trace"], "k": 50}, {"kinds": ["entry"]}):
+        right, wrong = told("Zanzibarplum", **more), told("Montezumafig", **more)
+        assert right == wrong
+    assert "green tin" in str(told("Zanzibarplum")["hits"])
 
 
 def test_a_window_is_compacted_or_only_looked_at(person: Asker, base: str) -> None:
@@ -228,6 +247,9 @@ def test_what_waits_is_a_persons(person: Asker, agent: Asker, base: str) -> None
     place = f"{base}/facts/{waiting['id']}"
     assert problem(agent("GET", f"{base}/facts?status=pending")) == (403, "not-allowed")
     assert problem(agent("GET", place)) == (404, "not-found")
+    assert agent("GET", place).json() == agent("GET", f"{base}/facts/f_0123456789abcdef").json()
+    for name in ("USER.md:4000", waiting["id"][:-1]):
+        assert agent("GET", f"{base}/facts/{name}").json() == agent("GET", place).json()
     assert problem(agent("GET", f"{base}/pages/review/pending.md")) == (404, "not-found")
     assert problem(agent("GET", f"{base}/pages/Review%2Fpending.md"))[0] in (404, 422)
     assert not any(each["path"].startswith("review/") for each in agent.listed(f"{base}/pages"))
@@ -300,12 +322,28 @@ def test_an_agent_proposes_and_a_person_writes(person: Asker, agent: Asker, base
     assert receipts[0] == "facts/parser.md"
 
 
+def test_an_agent_proposes_no_more_than_a_model_can_read(person: Asker, agent: Asker, base: str) -> None:
+    long, new = "- Kind: one of many\n" * 20_000, {"if-none-match": "*"}
+    refused = agent("PUT", f"{base}/pages/facts/long.md", {"text": long}, **new)
+    assert (refused.status_code, "Split it" in refused.text) == (409, True)
+    assert (
+        person("PUT", f"{base}/pages/facts/long.md", {"text": "# Long\n\n- A: b\n"}, **new).status_code == 200
+    )
+    tag = agent("GET", f"{base}/pages/facts/long.md").headers["etag"]
+    patch = {"patches": [{"old": "- A: b", "new": long}]}
+    assert "Split it" in agent("PATCH", f"{base}/pages/facts/long.md", patch, **{"if-match": tag}).text
+
+
 def test_words_are_kept_as_the_users_or_as_an_agents(person: Asker, agent: Asker, base: str) -> None:
     kept = person.ok("POST", f"{base}/remember", {"text": "I prefer green tea."})
     assert [(each["object"], each["level"]) for each in kept["facts"]] == [("green tea", "confirmed")]
     held = agent.ok("POST", f"{base}/remember", {"text": "The user prefers the agent.", "topic": "user"})
     assert held["facts"] == []
-    assert held["held"]
+    assert "stands in a drawer" in held["held"][0], "as the tool of MCP does it: a note of the agent's"
+    [note] = [each for each in person.listed(f"{base}/facts") if "prefers the agent" in each["object"]]
+    assert note["level"] in ("inferred", "tainted"), "its word, or what a tool told it"
+    assert (note["status"], note["origin"]) == ("current", "agent:codex")
+    assert not any("prefers the agent" in each["object"] for each in person.listed(f"{base}/review"))
     text = person.ok("POST", f"{base}/distill", {"text": "Home: Rome", "topic": "user"})
     assert text["entries"]
     assert not any(each["object"] == "Rome" for each in person.listed(f"{base}/facts"))
@@ -399,7 +437,12 @@ def test_long_work_is_begun_and_looked_at(api: Api, person: Asker) -> None:
     assert problem(reader("GET", first.headers["location"].removeprefix("/v1"))) == (404, "not-found")
     assert not any("Mimi" in str(each) for each in person.listed(f"{base}/facts"))
     assert until_done(person, person("POST", f"{base}/index", {}))["state"] == "done"
-    assert until_done(person, person("POST", f"{base}/analyze", {"last": 1}))["state"] == "done"
+    begun = person("POST", f"{base}/analyze", {"last": 1})
+    assert until_done(person, begun)["state"] == "done"
+    other = api.asker(scopes=("read",), agent="codex")
+    job = f"{base}/jobs/{begun.json()['id']}"
+    assert problem(other("GET", job)) == (404, "not-found"), "it is of another agent's prompts"
+    assert api.asker(scopes=("read", "review")).ok("GET", job)["state"] == "done"
     health = reader.ok("GET", f"{base}/health")
     assert (health["memory"], health["sessions"], health["working"]) == ("care", True, [])
     assert reader.ok("GET", f"{base}/costs?days=3")["today"]["calls"] == 0
@@ -417,15 +460,44 @@ def test_a_memory_goes_out_as_an_archive_and_a_history_comes_in(
     history = [{"role": "user", "content": "I collect stamps."}, {"role": "assistant", "content": "Nice."}]
     sent = "\n".join(map(json.dumps, history)).encode()
     place = f"{base}/import?format=messages&name=talk.jsonl"
-    importer = api.asker("mira", agent="import")
+    importer = api.asker("mira", agent="codex")
     began = importer.client.post(place, content=sent, headers={"content-type": "application/octet-stream"})
-    assert until_done(importer, began)["state"] == "done"
+    done = until_done(importer, began)
+    assert (done["state"], done["result"]["agent"]) == ("done", "import")
     mine = importer.client.post(f"{place}&mine=true", content=sent)
     assert problem(mine) == (403, "not-allowed")
     assert problem(importer.client.post(f"{base}/import?format=../x", content=sent)) == (422, "invalid")
     assert problem(importer.client.post(f"{place}&dry_run=perhaps", content=sent)) == (422, "invalid")
-    left = [each for each in Path(api.access.folder, "incoming").rglob("*") if each.is_file()]
-    assert left == []
+    assert list(Path(api.access.folder, "incoming").iterdir()) == []
+
+
+def test_the_same_file_with_the_same_key_is_imported_once(api: Api, person: Asker, base: str) -> None:
+    def send(content: bytes, name: str = "talk.jsonl") -> httpx.Response:
+        return person.client.post(
+            f"{base}/import?format=messages&name={name}",
+            content=content,
+            headers={"idempotency-key": "stamps"},
+        )
+
+    told = b'{"role": "user", "content": "I collect postcards."}'
+    first = send(told)
+    done = until_done(person, first)
+    assert until_done(person, send(told)) == done
+    assert problem(send(told + b"\n")) == (422, "key-used")
+    assert problem(send(told, "other.jsonl")) == (422, "key-used")
+    assert list(Path(api.access.folder, "incoming").iterdir()) == []
+
+
+def test_an_import_that_the_disk_refuses_is_said_to_be_one(
+    api: Api, person: Asker, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    answer = person.client.post(f"{base}/import?format=messages", content=b"{}")
+    assert problem(answer) == (507, "unwritten")
+    assert "No space left" in answer.json()["detail"]
 
 
 def test_events_come_as_they_are_written(person: Asker, base: str) -> None:

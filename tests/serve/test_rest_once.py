@@ -376,6 +376,56 @@ def test_what_was_forgotten_is_not_told_again_and_not_written_again(memory: Memo
         once(memory, mark, lambda: "written again", again)
 
 
+@pytest.mark.parametrize("word", ["apple", "pear", "quince"])
+def test_of_many_lines_sent_once_none_is_written_again_after_one_was_forgotten(
+    client: Client, word: str
+) -> None:
+    client.ok("person", "POST", "/memories", {"name": "mira"})
+    lines = [{"user": f"I like {each}s, which the {each}man sold."} for each in ("apple", "pear", "quince")]
+    client.ok("person", "POST", "/memories/mira/traces", lines, **KEY)
+    with Memory(client.root / "mira") as memory:
+        memory.forget(match=f"{word}man")
+        before = len(memory.talk.turns())
+    for _ in range(2):
+        repeated = client("person", "POST", "/memories/mira/traces", lines, **KEY)
+        assert (repeated.status_code, "has been forgotten" in repeated.text) == (409, True)
+        client.again()
+    with Memory(client.root / "mira") as memory:
+        assert len(memory.talk.turns()) == before
+
+
+def test_a_memory_made_in_the_place_of_another_answers_none_of_its_requests(client: Client) -> None:
+    client.ok("person", "POST", "/memories", {"name": "mira"})
+    old = client.ok("person", "POST", "/memories/mira/traces", {"user": "I like quinces."}, **KEY)
+    told = client.ok("person", "POST", "/memories/mira/check", {})
+    assert client("person", "DELETE", "/memories/mira").status_code in (204, 503)  # the check may still run
+    while (gone := client("person", "DELETE", "/memories/mira")).status_code == 503:
+        assert gone.headers["retry-after"]
+        time.sleep(0.05)
+    client.ok("person", "POST", "/memories", {"name": "mira"})
+    new = client.ok("person", "POST", "/memories/mira/traces", {"user": "I like quinces."}, **KEY)
+    assert new["traces"][0]["id"] != old["traces"][0]["id"]
+    assert client("person", "GET", f"/memories/mira/jobs/{told['id']}").status_code == 404
+    with Memory(client.root / "mira") as memory:
+        assert len(memory.talk.turns()) == 1
+
+
+def test_a_key_of_one_forget_does_not_stand_for_another(client: Client) -> None:
+    client.ok("person", "POST", "/memories", {"name": "mira"})
+    for word in ("Northwind", "Southwind"):
+        client.ok("person", "POST", "/memories/mira/traces", {"user": f"I work at {word}."})
+    job = client.ok("person", "POST", "/memories/mira/forget", {"match": "Northwind"}, **KEY)
+    path = f"/memories/mira/jobs/{job['id']}"
+    while client.ok("person", "GET", path)["state"] in ("waiting", "running"):
+        time.sleep(0.02)
+    for _ in range(2):
+        other = client("person", "POST", "/memories/mira/forget", {"match": "Southwind"}, **KEY)
+        assert other.status_code == 422, other.text
+        same = client.ok("person", "POST", "/memories/mira/forget", {"match": "Northwind"}, **KEY)
+        assert same["id"] == job["id"]
+        client.again()
+
+
 def test_only_so_many_answers_are_kept_and_others_are_made_again(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -293,8 +293,12 @@ def test_a_server_has_the_names_that_browsers_use() -> None:
     assert "http://looseleaf.localhost:8765" in plain.allowed.origins
     behind = names_of(8765, proxy="Memory.example")
     assert (behind.address, behind.is_https) == ("https://memory.example", True)
-    assert "memory.example" in behind.allowed.hosts
-    assert "https://memory.example" in behind.allowed.origins
+    assert {"memory.example", "127.0.0.1:8765"} <= set(behind.allowed.hosts)
+    assert behind.allowed.origins == ("https://memory.example",)
+    assert "memory.example" not in behind.allowed.bare
+    more = names_of(8765, "other.example", proxy="memory.example:8443")
+    assert more.address == "https://memory.example:8443"
+    assert more.allowed.origins == ("https://memory.example:8443", "https://other.example")
     tls = names_of(443, "memory.example,other.example", is_tls=True)
     assert tls.address == "https://memory.example"
     assert "127.0.0.1" in tls.allowed.hosts

@@ -15,6 +15,7 @@ import pytest
 from looseleaf.pages.folder import init
 from looseleaf.serve import walls
 from looseleaf.serve.access import Access
+from looseleaf.serve.runner import names_of
 from looseleaf.serve.sign import form_token
 from looseleaf.serve.walls import Walls
 from looseleaf.serve.web import forms
@@ -293,9 +294,40 @@ def test_every_answer_tells_browsers_what_they_may_not(server: Server, path: str
         assert "server" not in answer.headers
 
 
+def test_whoever_guesses_links_is_limited_and_fills_no_audit(server: Server, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(server.serving.limits, "_rate", 5.0)
+    code = server.access.make_code()
+    before = Path(server.access.folder, "access.json").stat()
+    with httpx.Client(base_url=server.address, headers={"origin": server.address}) as client:
+        found = [client.post(f"/login/{number}").status_code for number in range(40)]
+        assert set(found) == {403, 429}
+        assert Path(server.access.folder, "access.json").stat() == before
+        assert client.post(f"/login/{code}").status_code == 303, "a right one is let in at once"
+    logins = [line["status"] for line in server.serving.audit.read_back() if line.get("act") == "login"]
+    assert logins[0] == 303
+    assert 1 <= logins.count(403) < len(found) / 4
+
+
 def test_a_preflight_gets_nothing(server: Server) -> None:
     asked = {"origin": EVIL, "access-control-request-method": "POST"}
     assert httpx.options(f"{server.address}/v1/memories", headers=asked).status_code == 403
+
+
+def test_behind_a_proxy_pages_come_only_from_it_and_programs_of_this_machine_without_a_cookie() -> None:
+    made = Walls(lambda *_: None, names_of(8765, proxy="memory.example").allowed)  # type: ignore[arg-type]
+
+    def status(**headers: str) -> int:
+        given = [(name.encode(), value.encode()) for name, value in headers.items()]
+        fault = made._fault({"method": "GET", "path": "/", "headers": given})
+        return fault.status if fault is not None else 200
+
+    assert status(host="memory.example", origin="https://memory.example", cookie="a=b") == 200
+    assert status(host="127.0.0.1:8765") == 200
+    assert status(host="127.0.0.1:8765", cookie="a=b") == 421
+    assert status(host="memory.example:8765") == 421
+    for origin in ("http://memory.example", "http://127.0.0.1:8765", "https://127.0.0.1:8765"):
+        assert status(host="memory.example", origin=origin) == 403
+        assert status(host="127.0.0.1:8765", origin=origin) == 403
 
 
 def test_behind_https_browsers_are_told_to_stay_there(tmp_path: Path) -> None:

@@ -291,7 +291,8 @@ def _apply_plan(
     else:
         asked = {tombstone_hash(secret, "asked", f"{by}\n{what}")}
         buried = buried.with_all(Buried((secret,), frozenset(asked), frozenset(), frozenset()))
-    line = records.encode(stone | buried.members)
+    requests = plan.changed_requests
+    line = records.encode(stone | buried.members | ({"requests": requests} if requests else {}))
     for _ in range(_TRIES):
         if plan.follow() < _LITTLE:
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
-from looseleaf.base.ids import is_id
+from looseleaf.base.ids import is_id, now, time_of
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import RECALLED
 from looseleaf.base.paths import is_page
@@ -44,6 +44,7 @@ from looseleaf.store import JOURNAL, TOMBSTONES
 from looseleaf.store.documents import Removal
 from looseleaf.store.records import BODIES
 from looseleaf.store.root import ASIDE, LATE, STAGED
+from looseleaf.store.streams import REQUEST_KEY, REQUEST_SECONDS
 from looseleaf.text.spellings import each_text, fold_text, masked_value, sentences_in
 
 TYPE_CHECKING = False
@@ -381,9 +382,23 @@ class ForgetPlan:
     @cached_property
     def changed_ids(self) -> frozenset[str]:
         """The ids of records that go or lose something."""
-        edits = (old for old, new in self._replay.written if not (len(new) == 1 and new[0] is old))
-        traces = (*(old for _, old in self._gone), *(old for _, old, _ in self._changed))
-        return frozenset(str(old.get("id")) for old in (*edits, *traces))
+        return frozenset(str(old.get("id")) for old in self._changed_records())
+
+    @property
+    def changed_requests(self) -> list[str]:
+        """The keys of requests whose records go or lose something: a server does not do these again."""
+        least = now() - REQUEST_SECONDS
+        marks = (
+            str(old["request"])[:REQUEST_KEY]
+            for old in self._changed_records()
+            if "request" in old and is_id(str(old.get("id"))) and time_of(str(old["id"])) >= least
+        )
+        return sorted({*marks})
+
+    def _changed_records(self) -> Iterator[Record]:
+        yield from (old for old, new in self._replay.written if not (len(new) == 1 and new[0] is old))
+        yield from (old for _, old in self._gone)
+        yield from (old for _, old, _ in self._changed)
 
     def count(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
         """Return how many of each kind go, and the first of them; all facts."""

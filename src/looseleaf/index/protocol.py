@@ -182,8 +182,9 @@ class Index(Marks, Protocol):
     def found(self, ids: Sequence[int]) -> list[FoundItem]:
         """Return all that the index knows of these items, in this order."""
 
-    def speakers(self) -> list[str]:
-        """Return the names that said more than one thing: a word that stands once before a colon may be no name."""
+    def speakers(self, agent: str = ...) -> list[str]:
+        """Return the names that said more than one thing: a word that stands once before a colon may be no name.
+        `agent`: only those who speak in its talk."""
 
     def over(self, name: str) -> list[str]:
         """Return the facts that this trace or entry states and that no longer hold, as given with `over`."""

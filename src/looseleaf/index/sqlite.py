@@ -557,9 +557,15 @@ class SqliteIndex(SqliteFile):
         rows = {row[0]: FoundItem(*row) for row in self._query_in(query, ids)}
         return [rows[each] for each in ids if each in rows]
 
-    def speakers(self) -> list[str]:
+    def speakers(self, agent: str = "") -> list[str]:
         query = "SELECT name FROM speaker WHERE items > 1 ORDER BY items DESC, name LIMIT ?"
-        return [str(row[0]) for row in self._query(query, (_SPEAKERS,))]
+        names = [str(row[0]) for row in self._query(query, (_SPEAKERS,))]
+        if not agent or not names:
+            return names
+        allowed, values = _filter_of(Only(agent=agent, past=True))
+        query = f"SELECT DISTINCT speaker FROM item WHERE kind = 'trace' AND speaker <> ''{allowed}"
+        own = {str(row[0]) for row in self._query(query, values)}
+        return [name for name in names if name in own]
 
     def over(self, name: str) -> list[str]:
         rows = self._query("SELECT fact FROM past WHERE trace = ? ORDER BY fact", (name,))

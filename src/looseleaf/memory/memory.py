@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from functools import cached_property, partial
 
 from looseleaf.base.errors import Invalid, Unreadable, check_text
@@ -21,7 +22,7 @@ from looseleaf.text.times import parse_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import Any, Never, Self
 
@@ -441,6 +442,16 @@ class Memory:
         from looseleaf.memory.check import repair
 
         return repair(self.parts)
+
+
+@contextmanager
+def own_talk_only(memory: Memory) -> Iterator[Memory]:
+    """Have recall find nothing of what other agents said, while the block runs: who asks may not see that."""
+    before, memory.parts.finds_own_talk_only = memory.parts.finds_own_talk_only, True
+    try:
+        yield memory
+    finally:
+        memory.parts.finds_own_talk_only = before
 
 
 def as_agent(memory: Memory, agent: str) -> Memory:

@@ -82,6 +82,8 @@ class Parts(PlaceParts):
         self.embedder = embedder
         self.model = model
         self.seconds: float | None = None
+        self.finds_own_talk_only = False
+        """Whether recall leaves out what other agents said."""
         self.own_distiller = check_distiller(distiller) if distiller is not None else None
         self.notes: list[str] = []
         self.on_note: Callable[[str], None] | None = None

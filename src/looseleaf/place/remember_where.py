@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 
 HERE, HOME = "here", "home"
+MOST = 20_000
+"""The most characters that are remembered at once."""
 _REMEMBERED = remembered_in("")
 
 
@@ -61,6 +63,7 @@ def remember_where(
     """Remember a text: `here`, in the `home` memory, or (None) each sentence where it belongs."""
     if where not in (None, HERE, HOME):
         raise Invalid(f"Nothing was remembered: {where!r} is no memory. Give here, home, or nothing.")
+    refuse_long(text)
     layer, bare = parts.split_topic(topic) if topic is not None else (None, None)
     if layer is not None:
         raise Refused(
@@ -102,8 +105,18 @@ def remember_where(
     return here.but(elsewhere=there.of_layer(HOME))
 
 
+def refuse_long(text: str) -> None:
+    """Refuse a text that is no fact: each of its words would be weighed."""
+    if is_text(text) and len(text) > MOST:
+        raise Invalid(
+            f"Nothing was remembered: {len(text):,} characters are too many for facts, of which {MOST:,} are taken at "
+            "once. `looseleaf import` takes a long text in, as a document."
+        )
+
+
 def remember_in(parts: Home, text: str, topic: str | None, **how: Any) -> Remembered:
     """Remember a text in one memory, and settle what it decides."""
+    refuse_long(text)
     done = remember(parts, text, topic, **how)
     if done.noted is not None and done.noted.changed:
         parts.corrections.settle_noted(done.noted, remembered_in(how.get("source")))

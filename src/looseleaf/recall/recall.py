@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
     class Needs(index_sync.Needs, Protocol):
+        finds_own_talk_only: bool
+
         @property
         def embedder(self) -> Embedder | None: ...
         @property
@@ -134,6 +136,7 @@ class Recall:
 
             self._meaning = Meaning(context.store.locate, policy.semantic, embedder, context.note)
         self._store, self._count, self._note = context.store, context.count, context.note
+        self._agent = context.agent
         self._parts = parts
         self._threads = Threads()
         self._beaten: dict[object, Beaten] = {}
@@ -155,13 +158,13 @@ class Recall:
             farther = self._parts.farther(lambda far: far.recall.hold(held))
             try:
                 return self._run_query(
-                    lambda indexes: self._answer(question, _sources([("", self), *farther], indexes), count)
+                    lambda indexes: self._answer(question, self._sources(farther, indexes), count)
                 )
             except Refused as refused:
                 if not farther:
                     raise
                 self._note(f"The layers under this memory could not be searched: {refused}")
-        return self._run_query(lambda indexes: self._answer(question, _sources([("", self)], indexes), count))
+        return self._run_query(lambda indexes: self._answer(question, self._sources([], indexes), count))
 
     def hold(self, held: ExitStack) -> Recall:
         """Read the index while `held` lasts, as up to date as it can be without writing anything else."""
@@ -170,12 +173,29 @@ class Recall:
         self.indexes = self.keep.indexes()
         return self
 
-    def sources_of(self, indexes: Indexes, layer: str) -> list[Source]:
+    def _sources(self, farther: Sequence[tuple[str, Recall]], indexes: Indexes) -> list[Source]:
+        agent = self._agent if self._parts.finds_own_talk_only else ""
+        found = self.sources_of(indexes, "", agent)
+        for name, recall in farther:
+            found += recall.sources_of(recall.indexes, name, agent)
+        return found
+
+    def sources_of(self, indexes: Indexes, layer: str, agent: str) -> list[Source]:
+        """Return the indexes to search. `agent`: without the talk of others; "" for all."""
         read = self._reader()
         return [
-            Source(index, hidden, indexes, read, self._meaning if not number else None, layer)
+            Source(
+                self._seen_by(agent, index), hidden, indexes, read, None if number else self._meaning, layer
+            )
             for number, (index, hidden) in enumerate(indexes)
         ]
+
+    def _seen_by(self, agent: str, index: Index) -> Index:
+        if not agent:
+            return index
+        from looseleaf.recall.own_talk import OwnTalk
+
+        return OwnTalk(index, agent, self._store)
 
     def _run_query(self, answer: Callable[[Indexes], Answer]) -> Answer:
         """Answer from complete indexes. If a file fails, discard what was read from it."""
@@ -436,14 +456,6 @@ def _is_true(found: FoundItem, source: Source, truth: Truth | None, as_of: float
     if found.kind != "fact" or truth is None:
         return source.read.is_true(found, as_of)
     return truth.has(found.topic, found.name, source.layer)
-
-
-def _sources(recalls: Sequence[tuple[str, Recall]], indexes: Indexes) -> list[Source]:
-    return [
-        source
-        for name, recall in recalls
-        for source in recall.sources_of(recall.indexes if name else indexes, name)
-    ]
 
 
 def _read_rows(scored: Sequence[Scored], sources: Sequence[Source]) -> dict[int, FoundItem]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    Rows = dict[str, list[dict[str, Any]]]
+
 SCOPES = ("read", "write", "review", "admin")
 """What a token may do: read; write as an agent; decide as a person does; all else (forget, import, tokens)."""
 EVERY = "*"
@@ -71,8 +73,8 @@ class Access:
     def __init__(self, folder: str, clock: Callable[[], float] = time.time) -> None:
         self.folder = folder
         self._clock = clock
-        self._read_at: tuple[int, int, int] | None = None
-        self._rows: dict[str, list[dict[str, Any]]] = _empty()
+        self._kept: tuple[tuple[int, int, int] | None, Rows] = None, _empty()
+        """How the file looked, and its rows: one value, as several threads read."""
 
     # --- tokens --------------------------------------------------------------------------
 
@@ -127,6 +129,16 @@ class Access:
             rows["tokens"].remove(found)
         return _token_of(found)
 
+    def leave(self, memory: str) -> None:
+        """Take a memory that is gone out of all tokens, and end those that name no other: one that is made later under
+        its name is another memory."""
+        if not any(memory in row["memories"] for row in self._read()["tokens"]):
+            return
+        with self._changing() as rows:
+            for row in rows["tokens"]:
+                row["memories"] = [each for each in row["memories"] if each != memory]
+            rows["tokens"] = [row for row in rows["tokens"] if row["memories"]]
+
     def token_of(self, secret: str) -> Token | None:
         """Return the token of a secret, unless it has ended."""
         found = self._find("tokens", secret)
@@ -147,7 +159,10 @@ class Access:
         return self._find("codes", code) is not None
 
     def spend(self, code: str) -> str | None:
-        """Spend a code; return the secret of a visit, for a cookie. None: it was spent before, or is too old."""
+        """Spend a code; return the secret of a visit, for a cookie. None: it was spent before, or is too old; then
+        nothing is written, so that whoever guesses codes makes no work."""
+        if not self.is_code(code):
+            return None
         with self._changing() as rows:
             found = self._match(rows["codes"], code)
             if found is None:
@@ -183,25 +198,26 @@ class Access:
     def _is_live(self, row: dict[str, Any]) -> bool:
         return row["expires"] is None or bool(row["expires"] > self._clock())
 
-    def _read(self) -> dict[str, list[dict[str, Any]]]:
+    def _read(self) -> Rows:
         path = os.path.join(self.folder, _FILE)
         try:
             found = os.stat(path)
             read_at = (found.st_mtime_ns, found.st_ino, found.st_size)
-            if read_at != self._read_at:
+            before, rows = self._kept
+            if read_at != before:
                 with open(path, "rb") as file:
                     self._refuse_open_file(os.fstat(file.fileno()), path)
-                    rows = json.load(file)
-                self._rows = _empty() | {name: rows[name] for name in _empty()}
-                self._read_at = read_at
+                    read = json.load(file)
+                rows = {name: read[name] for name in _empty()}
+                self._kept = read_at, rows
         except FileNotFoundError:
-            self._rows, self._read_at = _empty(), None
+            return _empty()
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Refused(
                 f"Nobody was let in: {path} cannot be read ({error}). Move it away, and make new tokens with "
                 "`looseleaf token`."
             ) from None
-        return self._rows
+        return rows
 
     def _refuse_open_file(self, found: os.stat_result, path: str) -> None:
         if found.st_mode & 0o077 or found.st_uid != os.geteuid():
@@ -211,7 +227,7 @@ class Access:
             )
 
     @contextmanager
-    def _changing(self) -> Iterator[dict[str, list[dict[str, Any]]]]:
+    def _changing(self) -> Iterator[Rows]:
         """Change the rows under a lock, and replace the file with what they became. What has ended leaves it; tokens
         stay for a while, so that a list can say that they have ended."""
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
@@ -256,7 +272,7 @@ def access_folder(root: str) -> str:
     return os.path.join(home, "looseleaf", "serve", name)
 
 
-def _empty() -> dict[str, list[dict[str, Any]]]:
+def _empty() -> Rows:
     return {"tokens": [], "codes": [], "visits": []}
 
 

@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from looseleaf.views.page_index import IndexLine
 
 
-def result_of(memory: Memory, method: str, params: Mapping[str, Any], *, read_only: bool) -> dict[str, Any]:
+def result_of(
+    memory: Memory, method: str, params: Mapping[str, Any], *, read_only: bool, write_only: bool = False
+) -> dict[str, Any]:
     """Return the result of a request that needs the memory."""
     if method == "tools/call":
-        return _call_tool(memory, params, read_only=read_only)
+        return _call_tool(memory, params, read_only=read_only, write_only=write_only)
+    if write_only:
+        raise Refused("Nothing was read: this client may only write. Ask the user to let it read too.")
     if method == "resources/list":
         return {"resources": list_resources(memory.path)}
     if method == "resources/read":
@@ -46,9 +50,11 @@ _CALL_IDS = ("claudecode/toolUseId", "callId", "toolCallId")
 """Members of `_meta` in which clients name the call that their model made: in a session that hooks record."""
 
 
-def _call_tool(memory: Memory, params: Mapping[str, Any], *, read_only: bool) -> dict[str, Any]:
+def _call_tool(
+    memory: Memory, params: Mapping[str, Any], *, read_only: bool, write_only: bool
+) -> dict[str, Any]:
     name, arguments, meta = params["name"], params.get("arguments") or {}, params.get("_meta") or {}
-    tools = offered_tools(read_only=read_only)
+    tools = offered_tools(read_only=read_only, write_only=write_only)
     if name in tools:
         call_id = next((str(meta[each]) for each in _CALL_IDS if each in meta), "")
         memory.parts.conversation.call = (name, arguments, call_id)
@@ -56,6 +62,11 @@ def _call_tool(memory: Memory, params: Mapping[str, Any], *, read_only: bool) ->
             return _tool_result(tools[name], call(memory, name, arguments))
         finally:
             memory.parts.conversation.call = None
+    if name in TOOLS and write_only:
+        return error_result(
+            f"{name} did nothing: this client may only write, and {name} tells what is there. Ask the user to let it "
+            "read too."
+        )
     if name in TOOLS:
         return error_result(
             f"{name} did nothing: this server is read-only. Ask the user to write it down, or to start the server "

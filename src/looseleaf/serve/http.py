@@ -47,7 +47,11 @@ if TYPE_CHECKING:
 # --- connections: limited in number, and in time ---------------------------------------
 
 SECONDS = 10.0
-"""Time for the head of a request; and again for its body."""
+"""Time for the head of a request; and again for its body, or for so much of it:"""
+LEAST = 40 << 10
+"""Bytes of a body that must come in that time, if all of it does not: as over a slow line."""
+UNREAD_SECONDS = 15.0
+"""A reader that takes nothing of an answer for so long is dropped."""
 MOST = 256
 """Open connections, if the process may open that many files: more than sessions need."""
 AT_A_TIME = 16
@@ -66,28 +70,29 @@ def connection_limit() -> int:
 
 
 class Connection(H11Protocol):  # type: ignore[misc]  # untyped
-    app_state: dict[str, Any]
+    """A connection that is dropped if its client does not do its part in time, and earlier if another needs its place.
+    Invariant: only one whose answer is being made keeps its place in any case."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._timer: TimerHandle | None = None
         self._awaited: object = None
+        self._came = 0
+        self._reading: TimerHandle | None = None
         self._since = 0.0
 
     def connection_made(self, transport: Transport) -> None:
         super().connection_made(transport)
-        self.app_state = {
-            **self.app_state,
-            "abort": self._drop,
-        }  # for an answer that its reader does not take
+        transport.set_write_buffer_limits(high=1)  # writing pauses as soon as the reader is behind
         self._since = self.loop.time()
         self._wait_for(h11.IDLE)
-        there: list[Any] = [each for each in self.connections if not each.transport.is_closing()]
+        there: list[Any] = [each for each in self.connections if each.is_there]
         if len(there) > connection_limit():
             # Drop the one that has waited longest; the new one, at least, has sent nothing yet.
             min((each for each in there if each.is_waiting), key=lambda each: each._since)._drop()
 
     def data_received(self, data: bytes) -> None:
+        self._came += len(data)
         super().data_received(data)
         state = self.conn.their_state
         self._wait_for(
@@ -100,14 +105,36 @@ class Connection(H11Protocol):  # type: ignore[misc]  # untyped
         # Between two requests, the timeout of the HTTP server applies.
         self._wait_for(h11.SEND_BODY if self.conn.their_state is h11.SEND_BODY else None)
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._since = self.loop.time()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_watching()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait_for(None)
         super().connection_lost(exc)
+        self._stop_watching()
+
+    @property
+    def is_there(self) -> bool:
+        """True until it is closed, and what was sent is taken."""
+        return not self.transport.is_closing() or self.transport.get_write_buffer_size() > 0
 
     @property
     def is_waiting(self) -> bool:
-        """True while no answer is under way."""
-        return self.cycle is None or self.cycle.response_complete
+        """True while the next step is the client's: to ask, to send the rest, or to take what was sent. Who asks for
+        more before an answer is there counts as one who waits: it may never take any."""
+        is_sending = self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused
+        asks_more = self.conn.their_state is h11.DONE and bool(self.conn.trailing_data[0])
+        return not self.is_answering or is_sending or asks_more or self.flow.write_paused
+
+    @property
+    def is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
     def _wait_for(self, part: object) -> None:
         """Start the time for another part of a request, or stop it; more bytes of the same part do not extend it."""
@@ -115,11 +142,39 @@ class Connection(H11Protocol):  # type: ignore[misc]  # untyped
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._awaited = part
-        self._timer = self.loop.call_later(SECONDS, self._drop) if part is not None else None
+        self._awaited, self._came = part, 0
+        self._timer = self.loop.call_later(SECONDS, self._look) if part is not None else None
+
+    def _look(self) -> None:
+        """Drop a request whose time is over. A body that keeps coming, or that waits for us, gets the same again."""
+        goes_on = self._came >= LEAST or self.flow.read_paused
+        if self._awaited is h11.SEND_BODY and self.is_answering and goes_on:
+            self._came = 0
+            self._timer = self.loop.call_later(SECONDS, self._look)
+        else:
+            self._drop()
+
+    def _watch_reader(self) -> None:
+        """Drop the connection if nothing of what waits to be sent is taken for a while."""
+        left = self.transport.get_write_buffer_size()
+
+        def look() -> None:
+            if self.transport.get_write_buffer_size() >= left:
+                self._drop()
+            else:
+                self._watch_reader()
+
+        self._stop_watching()
+        self._reading = self.loop.call_later(UNREAD_SECONDS, look)
+
+    def _stop_watching(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
     def _drop(self) -> None:
         self._wait_for(None)
+        self._stop_watching()
         self.transport.abort()
 
 
@@ -166,6 +221,8 @@ class AllowedHosts:
 
     hosts: tuple[str, ...]
     origins: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
+    """Those of the hosts that no browser uses: a request with a cookie is refused there."""
 
 
 def allowed_hosts(port: int, hosts: str | None = None, origins: str | None = None) -> AllowedHosts:

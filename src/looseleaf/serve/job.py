@@ -13,11 +13,10 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
 
 from looseleaf.base.errors import Refused
 from looseleaf.serve.access import replace
-from looseleaf.serve.jobs import READS, edition_at, kept
+from looseleaf.serve.jobs import READS, edition_at, kept, remove_received
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,8 +84,7 @@ def main() -> int:
     is_kept = not (spec["kind"] == "forget" and spec.get("dry_run"))
     replace(spec["target"], json.dumps(kept(spec["head"], said if is_kept else _bare(said))).encode() + b"\n")
     if file := spec.get("file"):
-        with suppress(FileNotFoundError):
-            os.unlink(file)
+        remove_received(file)
     teller.say(**said, is_written=True)
     return 0
 

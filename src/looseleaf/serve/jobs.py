@@ -1,8 +1,9 @@
 """Jobs: work that takes a while, each in a process of its own, so that no screen and no request waits for it.
 
 One job of a memory runs at a time, and two in all; the others wait. What became of a job is kept in a file of its own
-beside the tokens, outside of every memory, and outlives the server. Invariants: what was asked is not written down, so
-no file names what was forgotten; what a result quotes of a memory is dropped when anything is forgotten there.
+beside the tokens, outside of every memory, and outlives the server. Invariants: of what was asked only a keyed hash is
+written down, so no file names what was forgotten; what a result quotes of a memory is dropped when anything there is
+forgotten.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.ids import is_id, new_id
@@ -35,16 +39,22 @@ FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
         **dict.fromkeys(("fact", "topic", "session", "origin", "match", "agent", "in_place_of"), str),
         "dry_run": bool,
     },
-    "import": {"file": str, "format": str, "mine": bool, "here": bool, "dry_run": bool, "agent": str},
+    "import": {
+        **dict.fromkeys(("file", "sha256", "format", "agent"), str),
+        **dict.fromkeys(("mine", "here", "dry_run"), bool),
+    },
     "check": {},
     "analyze": {"last": int, "agent": str},
     "index": {"full": bool},
 }
-"""What may be asked of each kind of job. `file`: where an import was received."""
+"""What may be asked of each kind of job. `file`: where an import was received, which is the job's from then on;
+`sha256`: of its content."""
 READS = frozenset({"check", "analyze", "index"})
 """Kinds that may be ended at any moment: they change no page and no log."""
 LIVE = frozenset({"waiting", "running"})
 FOLDER = "jobs"
+INCOMING = "incoming"
+"""The folder for what is received to be imported, beside the tokens: a folder for each."""
 
 AT_ONCE = 2
 _WAITING = 100
@@ -140,11 +150,14 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._specs: dict[str, dict[str, Any]] = {}
         """What was asked of those that wait."""
-        self._editions: dict[str, tuple[str, list[int] | None]] = {}
+        self._editions: dict[str, tuple[str, list[int]]] = {}
         """For each result: the file that a forget replaces, and how it looked."""
         self._lasting: dict[str, dict[str, Any]] = {}
+        self._left: list[str] = []
+        """What an earlier server received."""
         self._is_stopping = threading.Event()
         self._is_read = False
+        self._secret = b""
 
     # --- asking ------------------------------------------------------------------------------
 
@@ -152,19 +165,21 @@ class Jobs:
         """Start a job, or have it wait for its turn. The same `key` again returns the same job; a second look of the
         same kind, while the first has not ended, returns that."""
         path, given = self._pool.path(memory), _checked(kind, spec or {})
-        asked = json.dumps(given, sort_keys=True)
+        self._audit.require()
+        asked = _asked(given)
         name = _hash(f"{memory}\n{kind}\n{key}") if key else ""
         with self._lock:
             self._read()
-            same = self._same(memory, kind, name, _hash(f"{name}\n{asked}"))
+            same = self._same(memory, kind, name, self._hash(asked))
             if same is not None:
+                self._drop(given.get("file", ""))
                 return same
             if self._is_stopping.is_set():
                 raise Busy("Nothing was done: the server is being stopped.")
             if sum(job.state == "waiting" for job in self._jobs.values()) >= _WAITING:
                 raise Busy(f"Nothing was done: {_WAITING} jobs wait already. Try again when some have ended.")
             job = Job(new_id(), memory, kind)
-            job.key, job.asked = name, _hash(f"{name}\n{asked}")
+            job.key, job.asked = name, self._hash(asked)
             job.is_dry = bool(given.get("dry_run"))
             before = self.last(memory, kind)
             if before is not None and before.began is not None and before.ended is not None:
@@ -182,8 +197,7 @@ class Jobs:
             if (job.memory, job.kind) != (memory, kind):
                 continue
             if key and job.key == key:
-                # Of a forget that ended, it is no longer known what was asked.
-                if job.asked not in ("", asked):
+                if job.asked != asked:
                     raise KeyUsed
                 return job
             if not key and kind in READS and job.is_live and job.asked == asked:
@@ -214,6 +228,18 @@ class Jobs:
         with self._lock:
             self._read()
             return [self._fresh(job) for job in reversed(self._jobs.values()) if job.memory == memory]
+
+    def drop(self, memory: str) -> None:
+        """Drop the jobs of a memory that is put aside. While one of them has not ended, it stays where it is."""
+        with self._lock:
+            if self.current(memory) is not None:
+                raise Busy(
+                    "Nothing was removed: a job of this memory has not ended. Wait until it has, or cancel it."
+                )
+            for job in [job for job in self._jobs.values() if job.memory == memory]:
+                for told in (self._jobs, self._editions, self._lasting):
+                    told.pop(job.id, None)
+                _remove(self._path(job.id))
 
     @property
     def live(self) -> int:
@@ -300,8 +326,7 @@ class Jobs:
                     self._tell(job)
         process.stdout.close()
         process.wait()
-        if file:
-            self._drop(file)
+        self._drop(file)
         with self._lock:
             self._end(job, last or {"state": "lost", "error": DIED})
             self._go_on()
@@ -309,15 +334,13 @@ class Jobs:
     def _end(self, job: Job, said: dict[str, Any]) -> None:
         """Take in what became of a job. Under the lock."""
         spec = self._specs.pop(job.id, None)
-        if spec is not None and spec.get("file"):
-            self._drop(spec["file"])
+        if spec is not None:
+            self._drop(spec.get("file", ""))
         job.process = None
         job.ended = float(said.get("ended") or time.time())
         self._take(job, said)
         if not said.get("is_written"):
             self._write(job, kept(job.head(), said))
-        if job.kind == "forget":
-            job.asked = ""
         _remove(self._lock_path(job.id))
         self._audit.write(act="job ended", job=job.id, kind=job.kind, memory=job.memory, state=job.state)
         self._tell(job)
@@ -352,6 +375,21 @@ class Jobs:
 
     # --- the files ---------------------------------------------------------------------------
 
+    def _hash(self, asked: str) -> str:
+        """Return a hash of what was asked, by which words can be compared, and not guessed without the key."""
+        if not self._secret:
+            path = os.path.join(self.folder, "key")
+            try:
+                with open(path, "rb") as file:
+                    self._secret = file.read()
+            except FileNotFoundError:
+                self._secret = secrets.token_bytes(32)
+                os.makedirs(self.folder, mode=0o700, exist_ok=True)
+                replace(path, self._secret)
+        return hashlib.blake2b(
+            asked.encode("utf-8", "surrogatepass"), key=self._secret, digest_size=16
+        ).hexdigest()
+
     def _path(self, id: str) -> str:
         return os.path.join(self.folder, f"{id}.json")
 
@@ -365,7 +403,18 @@ class Jobs:
     def _drop(self, file: str) -> None:
         """Remove the file that an import was received in; no file elsewhere."""
         if os.path.realpath(file).startswith(os.path.realpath(self._access_folder) + os.sep):
-            _remove(file)
+            remove_received(file)
+
+    def _clear(self) -> None:
+        """Remove what an earlier server received; while its import still reads that, leave it. Under the lock."""
+        if any(
+            job.kind == "import" and job.state == "running" and job.process is None
+            for job in self._jobs.values()
+        ):
+            return
+        for name in self._left:
+            shutil.rmtree(os.path.join(self._access_folder, INCOMING, name), ignore_errors=True)
+        self._left = []
 
     def _read(self) -> None:
         """Read the jobs of earlier servers, once; follow those whose process still runs."""
@@ -424,15 +473,18 @@ class Jobs:
                         with open(self._path(job.id), "rb") as file:
                             said = {**_object(file.read()), "is_written": True}
                     self._end(job, said)
+                    self._clear()
                     self._go_on()
             self._is_stopping.wait(_LOOK_SECONDS)
 
     # --- the end -----------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Take up the jobs of an earlier server."""
-        with self._lock:
+        """Take up the jobs of an earlier server, and clear what it had half received."""
+        with self._lock, suppress(FileNotFoundError):
             self._read()
+            self._left = os.listdir(os.path.join(self._access_folder, INCOMING))
+            self._clear()
 
     def close(self) -> None:
         """Begin no more, end what only reads, and let the rest go on by itself: the next server finds what came of
@@ -450,22 +502,25 @@ class Jobs:
 
 
 def kept(head: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the file of a job that ended has: nothing of what was forgotten, or asked for that."""
+    """Return what the file of a job that ended has: nothing of what was forgotten."""
     told = {**head, **{name: value for name, value in said.items() if name != "is_written"}}
     told.setdefault("ended", time.time())
     if told["kind"] == "forget":
         error = said.get("error") or ""
-        told |= {"asked": "", "error": error if error in ("", DIED, NOT_BEGUN) else FORGOTTEN}
+        told |= {"error": error if error in ("", DIED, NOT_BEGUN) else FORGOTTEN}
     return told
 
 
-def edition_at(path: str) -> list[int] | None:
-    """Return how the file looks that each forget replaces."""
+def edition_at(path: str) -> list[int]:
+    """Return how the file looks that each forget replaces, if it is there; and which folder it is in, as another memory
+    may be put in the place of one."""
+    told: list[int] = []
     try:
+        told.append(os.stat(os.path.dirname(path)).st_ino)
         found = os.stat(path)
     except OSError:
-        return None
-    return [found.st_ino, found.st_mtime_ns, found.st_size]
+        return told
+    return [*told, found.st_ino, found.st_mtime_ns, found.st_size]
 
 
 def _checked(kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -479,6 +534,12 @@ def _checked(kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(value, fields[name]):
             raise Invalid(f"Nothing was done: {name!r} is of the wrong kind.")
     return given
+
+
+def _asked(given: Mapping[str, Any]) -> str:
+    """Return what is asked, to be compared: of what was received, the content, and not the place."""
+    place = {"file": os.path.basename(given["file"])} if "sha256" in given else {}
+    return json.dumps({**given, **place}, sort_keys=True)
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -520,3 +581,10 @@ def _remove(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         pass
+
+
+def remove_received(file: str) -> None:
+    """Remove a file that was received, and the folder that was made for it."""
+    for remove, path in ((os.unlink, file), (os.rmdir, os.path.dirname(file))):
+        with suppress(OSError):
+            remove(path)

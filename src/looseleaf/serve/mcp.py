@@ -14,6 +14,7 @@ from looseleaf.serve.offered import (
     PROMPTS,
     READING,
     TEMPLATES,
+    WRITING,
     error_result,
     list_tools,
     offered_tools,
@@ -49,15 +50,20 @@ _RESULTS = {
 }
 
 
-def server(keeper_of: Callable[[Any], Keeper], *, read_only: bool = False) -> Server[Any]:
+def server(
+    keeper_of: Callable[[Any], Keeper], *, read_only: bool = False, write_only: bool = False
+) -> Server[Any]:
     """Return a server. `keeper_of` returns who keeps the memory that a request is for, from the context of the request.
-    `read_only`: only with tools that change nothing."""
-    tools = offered_tools(read_only=read_only)
+    `read_only`: only with tools that change nothing; `write_only`: only with tools that tell nothing, and without
+    resources and prompts."""
+    tools = offered_tools(read_only=read_only, write_only=write_only)
 
     async def ask_memory(asked: Any, _: Any) -> Any:
         method, params, keeper = asked.method, asked.params or {}, keeper_of(asked)
         try:
-            result = await keeper(lambda memory: result_of(memory, method, params, read_only=read_only))
+            result = await keeper(
+                lambda memory: result_of(memory, method, params, read_only=read_only, write_only=write_only)
+            )
         except Refused as refused:
             if method != "tools/call":
                 raise MCPError(types.INVALID_PARAMS, str(refused)) from refused
@@ -70,20 +76,24 @@ def server(keeper_of: Callable[[Any], Keeper], *, read_only: bool = False) -> Se
 
         return answer
 
-    listed = types.ListToolsResult.model_validate({"tools": list_tools(read_only=read_only)})
+    offered = list_tools(read_only=read_only, write_only=write_only)
+    listed = types.ListToolsResult.model_validate({"tools": offered})
     templates = types.ListResourceTemplatesResult.model_validate({"resourceTemplates": TEMPLATES})
     prompts = types.ListPromptsResult.model_validate({"prompts": PROMPTS})
+    telling: dict[str, Any] = {
+        "on_list_resources": ask_memory,
+        "on_list_resource_templates": answer_with(templates),
+        "on_read_resource": ask_memory,
+        "on_list_prompts": answer_with(prompts),
+        "on_get_prompt": ask_memory,
+    }
     return Server(
         INFO["name"],
         version=INFO["version"],
         title=INFO["title"],
-        instructions=READING if read_only else INSTRUCTIONS,
+        instructions=READING if read_only else WRITING if write_only else INSTRUCTIONS,
         get_tool_input_schema=lambda name: tools[name].parameters if name in tools else None,
         on_list_tools=answer_with(listed),
         on_call_tool=ask_memory,
-        on_list_resources=ask_memory,
-        on_list_resource_templates=answer_with(templates),
-        on_read_resource=ask_memory,
-        on_list_prompts=answer_with(prompts),
-        on_get_prompt=ask_memory,
+        **({} if write_only else telling),
     )

@@ -1,7 +1,8 @@
 """MCP at `/mcp/<memory>`, and at `/mcp` for a token that sees one memory.
 
-The official SDK serves it, and is imported when it is first asked for. One SDK server serves all memories, and
-another those who only read them; each request shows its own token, so no session is kept.
+The official SDK serves it, and is imported when it is first asked for. One SDK server serves all memories, another
+those who only read them, and a third those who only write; each request shows its own token, so no session is kept.
+Invariant: what REST would not tell a token, or do for it, is neither told nor done here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from starlette.routing import Route
 
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.serve.problems import NotAllowed, refused_answer, status_of
-from looseleaf.serve.sign import token_in
+from looseleaf.serve.rest.gate import Gate
 from looseleaf.serve.walls import BODY_BYTES, TOO_LARGE, TooLarge, refuse
 from looseleaf.tools.catalogue import TOOLS
 
@@ -35,13 +36,13 @@ class McpRoute:
     def __init__(self, serving: Serving, allowed: AllowedHosts) -> None:
         self._serving = serving
         self._allowed = allowed
-        self._managers: dict[bool, Any] = {}
+        self._managers: dict[tuple[bool, bool], Any] = {}
         self._starting = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     def routes(self) -> list[Route]:
-        return [Route("/mcp", self), Route("/mcp/{memory}", self)]
+        return [Route(path, Gate(self, self._serving, path)) for path in ("/mcp", "/mcp/{memory}")]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -66,11 +67,11 @@ class McpRoute:
 
     async def _admit(self, request: Request) -> Any:
         """Refuse a request whose token may not see the memory; return who answers the others."""
-        token = token_in(self._serving, request)
+        token: Token = request.state.token
         request.scope["path_params"]["memory"] = self._name(token, request)
         if not token.may("read") and not token.may("write"):
             raise NotAllowed("Nothing was done: this token may neither read nor write.")
-        return await self._manager(read_only=not token.may("write"))
+        return await self._manager(may_read=token.may("read"), may_write=token.may("write"))
 
     def _name(self, token: Token, request: Request) -> str:
         pool = self._serving.pool
@@ -85,24 +86,25 @@ class McpRoute:
         pool.path(name)
         return str(name)
 
-    async def _manager(self, *, read_only: bool) -> Any:
+    async def _manager(self, *, may_read: bool, may_write: bool) -> Any:
+        scopes = may_read, may_write
         async with self._starting:
-            if read_only not in self._managers:
-                made = await asyncio.to_thread(self._make_manager, read_only=read_only)
+            if scopes not in self._managers:
+                made = await asyncio.to_thread(self._make_manager, may_read=may_read, may_write=may_write)
                 ready = asyncio.Event()
                 self._tasks.append(asyncio.create_task(self._run(made, ready)))
                 await ready.wait()
-                self._managers[read_only] = made
-        return self._managers[read_only]
+                self._managers[scopes] = made
+        return self._managers[scopes]
 
-    def _make_manager(self, *, read_only: bool) -> Any:
+    def _make_manager(self, *, may_read: bool, may_write: bool) -> Any:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
         from mcp.server.transport_security import TransportSecuritySettings
 
         from looseleaf.serve.mcp import server
 
         return StreamableHTTPSessionManager(
-            server(self._keeper, read_only=read_only),
+            server(self._keeper, read_only=not may_write, write_only=not may_read),
             json_response=True,
             stateless=True,
             max_request_body_size=BODY_BYTES,
@@ -133,6 +135,8 @@ class McpRoute:
         tool = TOOLS.get(str((asked.params or {}).get("name"))) if asked.method == "tools/call" else None
 
         async def keep(act: Act) -> dict[str, Any]:
+            if tool is not None and not tool.reads:
+                self._serving.audit.require()
             status = 500
             try:
                 result = await self._serving.ask(name, act, token=token)

@@ -85,6 +85,20 @@ class Metrics:
         for name, (about, value) in now.items():
             yield GaugeMetricFamily(f"looseleaf_{name}", about, value)
 
+    def memory_of(self, scope: Scope) -> str:
+        """Return the memory of an address, if there is one of that name and the token sees it: anything else in an
+        address may be a word of a memory, or made to look like a line."""
+        given = scope.get("path_params", {})
+        name = str(given.get("m") or given.get("memory") or given.get("name") or "")
+        token = scope.get("state", {}).get("token")
+        if not name or token is None or not token.sees(name):
+            return ""
+        try:
+            self._serving.pool.path(name)
+        except (Refused, ValueError):
+            return ""
+        return name
+
     def text(self) -> bytes:
         told: bytes = generate_latest(self._registry)
         return told
@@ -142,20 +156,19 @@ class Watched:
             route, method = route_of(scope), scope["method"] if scope["method"] in _METHODS else NOWHERE
             self.metrics.count(route, method, status, seconds, is_stream=is_stream)
             if self.log is not None:
-                self.log.write(_line(scope, route, method, status, seconds))
+                self.log.write(self._line(scope, route, method, status, seconds))
 
-
-def _line(scope: Scope, route: str, method: str, status: int, seconds: float) -> dict[str, Any]:
-    token = scope.get("state", {}).get("token")
-    return {
-        "ts": round(time.time(), 3),
-        "method": method,
-        "route": route,
-        "status": status,
-        "ms": round(seconds * 1000, 1),
-        "token": token.id if token is not None else "",
-        "memory": memory_of(scope) if token is not None else "",
-    }
+    def _line(self, scope: Scope, route: str, method: str, status: int, seconds: float) -> dict[str, Any]:
+        token = scope.get("state", {}).get("token")
+        return {
+            "ts": round(time.time(), 3),
+            "method": method,
+            "route": route,
+            "status": status,
+            "ms": round(seconds * 1000, 1),
+            "token": token.id if token is not None else "",
+            "memory": self.metrics.memory_of(scope),
+        }
 
 
 def route_of(scope: Scope) -> str:
@@ -165,14 +178,6 @@ def route_of(scope: Scope) -> str:
         return NOWHERE
     root = str(scope.get("root_path", ""))
     return path if path.startswith(root) else root + path
-
-
-def memory_of(scope: Scope) -> str:
-    """Return the memory of an address, if the token sees it."""
-    given = scope.get("path_params", {})
-    name = str(given.get("m") or given.get("memory") or given.get("name") or "")
-    token = scope.get("state", {}).get("token")
-    return name if name and token is not None and token.sees(name) else ""
 
 
 # --- what programs that watch a server ask -----------------------------------------------

@@ -7,31 +7,31 @@ half from the hash of what was asked: so the same key with another request is to
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections import OrderedDict
 from contextlib import contextmanager
 
-from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.errors import Invalid, Refused, is_text
 from looseleaf.base.ids import is_id, time_of
-from looseleaf.base.values import Position
+from looseleaf.base.immutable import frozen
 from looseleaf.log.talk_streams import own_talk
-from looseleaf.store import JOURNAL
-from looseleaf.store.streams import REQUEST
+from looseleaf.store import JOURNAL, TOMBSTONES
+from looseleaf.store.streams import REQUEST, REQUEST_KEY, REQUEST_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeVar
 
-    from looseleaf.base.values import Record
+    from looseleaf.base.values import LogLine, Position, Record
     from looseleaf.memory import Memory
+    from looseleaf.store.protocol import Store
 
     _T = TypeVar("_T")
 
-KEPT_SECONDS = 86_400.0
-_HALF = 16
 _PROMPTS = "prompts/"
-_ANSWERS = 1_000
+_ANSWERS = 50
 """How many answers are kept to be given again; others are made again from what was written."""
 
 
@@ -49,83 +49,124 @@ class GoneSince(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            "Nothing was done: this request was done already, and what it wrote has been forgotten. To do it again, "
-            "give it another Idempotency-Key."
+            "Nothing was done: this request was done already, and what it wrote, or part of that, has been forgotten. "
+            "To do it again, give it another Idempotency-Key."
         )
 
 
 def mark_of(asker: str, key: str, asked: bytes) -> str:
     """Return the mark of a request: who asks, by which key, and for what."""
-    name = hashlib.sha256(f"{asker}\n{key}".encode()).hexdigest()[:_HALF]
-    return name + hashlib.sha256(asked).hexdigest()[:_HALF]
+    name = hashlib.sha256(f"{asker}\n{key}".encode()).hexdigest()[:REQUEST_KEY]
+    return name + hashlib.sha256(asked).hexdigest()[:REQUEST_KEY]
 
 
 class Once:
     """The marked records of one memory, of the last day. Only its thread uses it."""
 
     def __init__(self) -> None:
-        self._edition: object = ()
+        self._seen: object = ()
+        """The folder, and the last forget in it, of which all below is known."""
         self._read_to: dict[str, Position] = {}
-        self._found: dict[str, list[Record]] = {}
+        self._found: dict[str, list[_Found]] = {}
+        """Where the records of each mark stand, the oldest marks first."""
         self._marks: dict[str, str] = {}
         self._answers: OrderedDict[str, object] = OrderedDict()
         self._gone: set[str] = set()
-        """Requests whose records, or answers, a forget may have taken."""
+        """The keys of requests whose records a forget took, or changed."""
 
     def __call__(
         self, memory: Memory, mark: str, act: Callable[[], _T], again: Callable[[list[Record]], _T]
     ) -> _T:
         """Run `act`, whose records get the mark; or, if the request came before, return its answer, if need be made
         `again` from its records, which may lack the last ones: then `again` completes them."""
-        name = mark[:_HALF]
+        name = mark[:REQUEST_KEY]
         self._catch_up(memory)
+        if name in self._gone:
+            raise GoneSince
         if self._marks.get(name, mark) != mark:
             raise KeyUsed
         if mark in self._answers:
             return self._answers[mark]  # type: ignore[return-value]
-        found = self._found.get(mark)
-        if found is None and mark in self._gone:
-            raise GoneSince
+        places = self._found.get(mark)
         with marked(mark):
-            answer = act() if found is None else again(found)
+            if places is None:
+                answer = act()
+            else:
+                store = memory.parts.context.store
+                answer = again([next(store.read(each.stream, each.position)).record for each in places])
         self._marks[name] = mark
         self._answers[mark] = answer
         if len(self._answers) > _ANSWERS:
             oldest, _ = self._answers.popitem(last=False)
             if oldest not in self._found:
-                self._marks.pop(oldest[:_HALF], None)
+                self._marks.pop(oldest[:REQUEST_KEY], None)
         return answer
 
     def _catch_up(self, memory: Memory) -> None:
         """Read what was written since the last look; at first, the last day."""
-        store, least = memory.parts.context.store, time.time() - KEPT_SECONDS
-        if self._edition != (edition := store.edition()):  # a forget moved the records
-            self._edition = edition
-            self._gone |= self._found.keys() | self._answers.keys()
-            self._read_to.clear()
-            self._found.clear()
-            self._answers.clear()  # they may say what was forgotten
-        for mark in [mark for mark, found in self._found.items() if _written_at(found[0]) < least]:
+        store, least = memory.parts.context.store, time.time() - REQUEST_SECONDS
+        if self._seen != (seen := (_place_of(memory.path), store.edition())):
+            # A forget moved the records, or another memory is in this one's place. Answers may say what is gone.
+            for known in (self._read_to, self._found, self._marks, self._answers, self._gone):
+                known.clear()
+            self._seen = seen
+            for line in store.read_back(TOMBSTONES):
+                if _written_at(line.record) < least:
+                    break
+                requests = line.record.get("requests")
+                self._gone.update(filter(is_text, requests) if isinstance(requests, list) else ())
+        while self._found and next(iter(self._found.values()))[0].ts < least:
+            mark = next(iter(self._found))
             del self._found[mark]
             self._answers.pop(mark, None)
-            self._marks.pop(mark[:_HALF], None)
+            self._marks.pop(mark[:REQUEST_KEY], None)
         prompts = (stream for stream in store.streams() if stream.startswith(_PROMPTS))
-        for stream in (JOURNAL, *own_talk(store), *prompts):
-            if (start := self._read_to.get(stream)) is not None:
-                lines = list(store.read(stream, start))
-            else:
-                lines = []
-                for line in store.read_back(stream):
-                    if _written_at(line.record) < least:
-                        break
-                    lines.append(line)
-                lines.reverse()
-            self._read_to[stream] = lines[-1].end if lines else start or store.end(stream)
-            for line in lines:
-                given = line.record.get("request")
-                if isinstance(given, str) and len(given) == 2 * _HALF:
-                    self._found.setdefault(given, []).append(line.record)
-                    self._marks[given[:_HALF]] = given
+        new = [
+            each
+            for stream in (JOURNAL, *own_talk(store), *prompts)
+            for each in self._read(store, stream, least)
+        ]
+        for each in sorted(new, key=lambda each: each.ts):
+            self._found.setdefault(each.mark, []).append(each)
+            self._marks[each.mark[:REQUEST_KEY]] = each.mark
+
+    def _read(self, store: Store, stream: str, least: float) -> list[_Found]:
+        """Return the marked records of a stream that were not read yet, in order."""
+        start, found = self._read_to.get(stream), []
+        if start is not None:
+            for line in store.read(stream, start):
+                self._read_to[stream] = line.end
+                found += _found(stream, line)
+            return found
+        self._read_to[stream] = store.end(stream)
+        for line in store.read_back(stream, self._read_to[stream]):
+            if _written_at(line.record) < least:
+                break
+            found += _found(stream, line)
+        return found[::-1]
+
+
+@frozen
+class _Found:
+    """Where a marked record stands, and when it was written."""
+
+    mark: str
+    stream: str
+    position: Position
+    ts: float
+
+
+def _found(stream: str, line: LogLine) -> list[_Found]:
+    mark = line.record.get("request")
+    if not isinstance(mark, str) or len(mark) != 2 * REQUEST_KEY:
+        return []
+    return [_Found(mark, stream, line.position, _written_at(line.record))]
+
+
+def _place_of(path: str) -> list[tuple[int, int]]:
+    """Return what tells a memory from another that was put in its place."""
+    found = (os.stat(os.path.join(path, each)) for each in ("", "log"))
+    return [(each.st_dev, each.st_ino) for each in found]
 
 
 def _written_at(record: Record) -> float:

@@ -36,7 +36,7 @@ IDLE_SECONDS = 300.0
 """A memory that nobody has asked for this long is closed."""
 WAIT_SECONDS = 10.0
 """How long a request waits until one of the open memories can be closed for it."""
-MOST = 32
+MOST = 128
 _FILES_EACH = 12
 """Files that an open memory has: its log, its lock, its index."""
 _FILES_KEPT = 32
@@ -133,7 +133,8 @@ class Pool:
         path = self.path(name)
         until = time.monotonic() + WAIT_SECONDS
         while (closing := self._closing.get(name)) is not None:
-            await asyncio.shield(closing)
+            # Not `shield`: what has just been closed is done, and waiting for that would never let the loop go on.
+            await asyncio.wait((closing,))
         while name not in self._open and len(self._open) + len(self._closing) >= self._most:
             if not self._close_oldest():
                 await self._wait_for_room(until)
@@ -199,7 +200,7 @@ class Pool:
         if name in self._open:
             self._close(name)
         if name in self._closing:
-            await self._closing[name]
+            await asyncio.wait((self._closing[name],))
         aside = os.path.join(root, ASIDE, f"{name}-{time.time_ns()}")
         os.makedirs(os.path.dirname(aside), mode=0o700, exist_ok=True)
         os.rename(folder, aside)

@@ -122,26 +122,30 @@ class Names:
 
 
 def names_of(port: int, more: str | None = None, *, proxy: str | None = None, is_tls: bool = False) -> Names:
-    """Return the names of a server. `more`: further ones; `proxy`: the name under which an HTTPS proxy serves it."""
-    given = ",".join(filter(None, (OWN_NAME, more, proxy)))
-    hosts = allowed_hosts(port, given).hosts
+    """Return the names of a server. `more`: further ones; `proxy`: the name under which an HTTPS proxy serves it. Then
+    pages are served only over HTTPS, and the names of this machine are for programs on it, such as one that asks
+    whether the server is well."""
+    hosts = allowed_hosts(port, ",".join(filter(None, (OWN_NAME, more)))).hosts
+    if proxy is not None:
+        return _names_behind(proxy, port, more, hosts)
     if is_tls and port == _HTTPS:
         hosts += OWN_NAMES
     scheme = "https" if is_tls else "http"
     origins = [f"{scheme}://{name}" for name in hosts]
     first = f"{OWN_NAME}:{port}"
-    if proxy is not None:
-        first = proxy.strip().lower()
-        origins.append(f"https://{first}")
-    elif is_tls and more:
+    if is_tls and more:
         named = more.split(",")[0].strip().lower()
         first = named if ":" in named or port == _HTTPS else f"{named}:{port}"
-    is_https = is_tls or proxy is not None
-    return Names(
-        f"{'https' if is_https else 'http'}://{first}",
-        AllowedHosts(tuple(dict.fromkeys(hosts)), tuple(dict.fromkeys(origins))),
-        is_https,
-    )
+    allowed = AllowedHosts(tuple(dict.fromkeys(hosts)), tuple(dict.fromkeys(origins)))
+    return Names(f"{scheme}://{first}", allowed, is_tls)
+
+
+def _names_behind(proxy: str, port: int, more: str | None, hosts: tuple[str, ...]) -> Names:
+    allowed_hosts(port, proxy)  # refuse what is no name
+    outside = [name.strip().lower() for name in (proxy, *(more or "").split(",")) if name.strip()]
+    bare = tuple(name for name in allowed_hosts(port, OWN_NAME).hosts if name not in outside)
+    origins = tuple(dict.fromkeys(f"https://{name}" for name in outside))
+    return Names(origins[0], AllowedHosts(tuple(dict.fromkeys((*outside, *hosts))), origins, bare), True)
 
 
 # --- one server of a folder -------------------------------------------------------------

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 
 from looseleaf.base.errors import NotFound, Refused
-from looseleaf.memory.memory import as_agent
+from looseleaf.memory.memory import as_agent, own_talk_only
 from looseleaf.serve.access import Access, Token
 from looseleaf.serve.audit import Audit
 from looseleaf.serve.events import Events
@@ -94,10 +94,19 @@ class Serving:
         self._once: OrderedDict[str, Once] = OrderedDict()
 
     async def ask(self, name: str, act: Callable[[Memory], _T], *, token: Token) -> _T:
-        """Run `act` on a memory, as the agent of a token. A memory that the token does not see is not there."""
+        """Run `act` on a memory, as the agent of a token. A memory that the token does not see is not there; recall
+        finds what other agents said only for one that decides as a person does."""
         if not token.sees(name):
             raise NotFound("There is no memory of this name.")
-        return await self.pool(name, lambda memory: act(as_agent(memory, token.agent)))
+
+        def act_as_agent(memory: Memory) -> _T:
+            memory = as_agent(memory, token.agent)
+            if token.may("review"):
+                return act(memory)
+            with own_talk_only(memory):
+                return act(memory)
+
+        return await self.pool(name, act_as_agent)
 
     def once(self, name: str) -> Once:
         """Return the marked requests of a memory; used in its thread."""
@@ -106,6 +115,13 @@ class Serving:
         if len(self._once) > _ONCE:
             self._once.popitem(last=False)  # it is made again from the log
         return found
+
+    async def remove(self, name: str) -> None:
+        """Put a memory aside, with what was kept of it here, and end the tokens that are for it alone."""
+        self.jobs.drop(name)
+        await self.pool.remove(name)
+        self._once.pop(name, None)
+        self.access.leave(name)
 
     def start(self) -> None:
         """Begin what goes on beside the requests."""

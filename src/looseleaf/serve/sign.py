@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 
-from looseleaf.serve.access import VISIT_SECONDS
+from looseleaf.base.errors import Refused
+from looseleaf.serve.access import PERSON, VISIT_SECONDS
 from looseleaf.serve.problems import NoToken
 
 TYPE_CHECKING = False
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
     from looseleaf.serve.serving import Serving
 
 
+NOBODY = "nobody"
+"""Whoever asks without a token: all such requests are counted together."""
+
+
 def token_in(serving: Serving, request: Request) -> Token:
     """Return the token that a request shows, and count the request; refuse one without."""
-    given = request.headers.getlist("authorization")
-    scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-    token = serving.access.token_of(secret.strip()) if scheme.lower() == "bearer" else None
+    token = _token_of(serving, request)
     if token is None:
+        serving.limits.take(NOBODY)
         raise NoToken(
             "Nothing was done: the token is missing, wrong or has ended. Send `Authorization: Bearer <token>`; "
             "`looseleaf token new` makes one."
@@ -30,6 +34,22 @@ def token_in(serving: Serving, request: Request) -> Token:
     request.state.token = token
     serving.limits.take(token.id)
     return token
+
+
+def _token_of(serving: Serving, request: Request) -> Token | None:
+    given = request.headers.getlist("authorization")
+    scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    return serving.access.token_of(secret.strip()) if scheme.lower() == "bearer" else None
+
+
+def is_still_let_in(serving: Serving, request: Request) -> bool:
+    """True while a request that was let in, and is still being answered, would be let in again."""
+    try:
+        if request.state.token is PERSON:
+            return bool(visit_of(serving, request))
+        return bool(_token_of(serving, request) == request.state.token)
+    except Refused:
+        return False
 
 
 def cookie_name(serving: Serving) -> str:

@@ -7,8 +7,10 @@ that fails one is answered before a byte of its body is read.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from contextlib import suppress
 
 from looseleaf.base.immutable import frozen
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 BODY_BYTES = 4 << 20
 IMPORT_BYTES = 256 << 20
+LINGER_SECONDS = 1.0
 API, MCP = "/v1", "/mcp"
 _IMPORT = re.compile(r"/v1/memories/[^/]+/import")
 _JSON = re.compile(rb'application/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?', re.IGNORECASE)
@@ -85,6 +88,7 @@ class Walls:
     def __init__(self, app: App, allowed: AllowedHosts, *, is_https: bool = False) -> None:
         self._app = app
         self._hosts = frozenset(name.encode() for name in allowed.hosts)
+        self._bare = frozenset(name.encode() for name in allowed.bare)
         self._origins = frozenset(origin.encode() for origin in allowed.origins)
         self._headers = _HEADERS + (
             ((b"strict-transport-security", b"max-age=31536000"),) if is_https else ()
@@ -97,7 +101,7 @@ class Walls:
         send = self._with_headers(send)
         fault = self._fault(scope)
         if fault is not None:
-            await refuse(scope, send, fault)
+            await refuse(scope, send, fault, receive)
             return
         limit = IMPORT_BYTES if _IMPORT.fullmatch(scope["path"]) else BODY_BYTES
         await self._app(scope, _limited(receive, limit), send)
@@ -106,6 +110,8 @@ class Walls:
         headers = scope["headers"]
         host = [value for name, value in headers if name == b"host"]
         if len(host) != 1 or host[0].lower() not in self._hosts:
+            return WRONG_HOST
+        if host[0].lower() in self._bare and any(name == b"cookie" for name, _ in headers):
             return WRONG_HOST
         origin = [value for name, value in headers if name == b"origin"]
         if len(origin) > 1 or not self._origins.issuperset(origin):
@@ -162,8 +168,9 @@ def _limited(receive: Receive, limit: int) -> Receive:
     return limited
 
 
-async def refuse(scope: Scope, send: Send, fault: Fault) -> None:
-    """Answer with a fault, without reading on."""
+async def refuse(scope: Scope, send: Send, fault: Fault, receive: Receive | None = None) -> None:
+    """Answer with a fault. `receive`: for a moment, what is still on its way is dropped, and only then the connection
+    ends: else the answer might be lost with it."""
     if scope["path"].startswith((f"{API}/", f"{MCP}/")):
         body = json.dumps(
             {"type": f"/problems/{fault.kind}", "status": fault.status, "detail": fault.sentence}
@@ -177,4 +184,10 @@ async def refuse(scope: Scope, send: Send, fault: Fault) -> None:
         (b"connection", b"close"),  # what else was sent is not read
     ]
     await send({"type": "http.response.start", "status": fault.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    if receive is not None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_SECONDS):
+                while (await receive()).get("more_body"):
+                    pass
+    await send({"type": "http.response.body", "body": b""})

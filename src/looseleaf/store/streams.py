@@ -40,6 +40,12 @@ REQUEST: ContextVar[str] = ContextVar("request", default="")
 """The mark of the request for which this thread writes: its records get it as `request`, so that a request that comes
 again finds what it wrote (FORMAT §3.2)."""
 
+REQUEST_KEY = 16
+"""The characters of a mark that are of the key of a request; the rest are of what was asked."""
+
+REQUEST_SECONDS = 86_400.0
+"""How long a request that comes again is known."""
+
 
 # --- reading ----------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
     from looseleaf.memory import Memory
     from looseleaf.prompt.manifest import Prompt
-    from looseleaf.recall.hits import Hit
 
 PromptName = Annotated[
     str, Path(min_length=1, max_length=40, description="The id of a prompt, the end of its id, or `last`.")
@@ -27,26 +26,9 @@ async def recall(memory: Name, asking: Read, body: values.Recall) -> Answer:
     """Find what bears on a question, best first; or nothing, and why. An agent finds its own talk, and no other's."""
 
     def read(memory: Memory) -> dict[str, Any]:
-        found = memory.recall(**body.model_dump(exclude_none=True))
-        told = found.to_dict()
-        if asking.is_person:
-            return told
-        told["hits"] = [hit.to_dict() for hit in found if _is_seen(memory, hit)]
-        if found and not told["hits"]:
-            told["why"] = "Only what others said bears on it, and this token does not see that."
-        return told
+        return memory.recall(**body.model_dump(exclude_none=True)).to_dict()
 
     return Answer(await asking.read(read))
-
-
-def _is_seen(memory: Memory, hit: Hit) -> bool:
-    """True for what is on pages, and for the agent's own talk."""
-    if hit.kind == "trace":
-        return hit.agent == memory.agent
-    if hit.kind == "entry":
-        about = memory.talk.entry(hit.where.rpartition("#")[0] or hit.where).meta
-        return "traces" not in about or about.get("agent") == memory.agent
-    return True
 
 
 @route(

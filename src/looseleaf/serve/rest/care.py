@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import tempfile
 from typing import Annotated, Any
@@ -10,10 +11,11 @@ from typing import Annotated, Any
 from fastapi import Header, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from looseleaf.base.errors import NotFound
+from looseleaf.base.errors import NotFound, Unwritten
 from looseleaf.base.immutable import members_of
 from looseleaf.base.version import VERSION
 from looseleaf.serve.event_stream import stream_for
+from looseleaf.serve.jobs import INCOMING, remove_received
 from looseleaf.serve.problems import NotAllowed
 from looseleaf.serve.rest import values
 from looseleaf.serve.rest.cursors import Listing
@@ -31,10 +33,8 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 20
 _MOST_RECEIPTS = 100_000
-_OWN_JOBS = frozenset({"forget", "import"})
-"""Jobs whose results are seen only by those who may begin them: they name what was forgotten."""
-INCOMING = "incoming"
-"""The folder for what is imported, beside the tokens."""
+_OWN_JOBS = {"forget": ("admin",), "import": ("admin",), "analyze": ("admin", "review")}
+"""Jobs that are seen only by a token that may one of these: they tell what was forgotten, or of an agent's prompts."""
 
 _ACCEPTED: dict[int | str, dict[str, Any]] = {
     202: {
@@ -99,32 +99,38 @@ async def import_history(
     ] = False,
     dry_run: bool = False,
 ) -> Response:
-    """Take in a history from elsewhere, each item once. The content is the file, up to 256 MiB."""
+    """Take in a history from elsewhere, each item once. The content is the file, up to 256 MiB. Unless the user vouches
+    for it, it is recorded for the agent `import`, whoever sends it."""
     if mine and not asking.has_voice:
         raise NotAllowed(
             "Nothing was imported: only a token with a voice may say that the words are the user's."
         )
-    folder = os.path.join(asking.serving.access.folder, INCOMING)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    own = tempfile.mkdtemp(dir=folder)
-    path = os.path.join(own, name)
+    folder, path = os.path.join(asking.serving.access.folder, INCOMING), ""
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
-            async for piece in request.stream():
-                await asyncio.to_thread(file.write, piece)
-        spec = {"file": path, "format": format, "mine": mine, "dry_run": dry_run, "agent": asking.token.agent}
-        return asking.job("import", spec)
-    except BaseException:
-        _remove(path)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        path = os.path.join(tempfile.mkdtemp(dir=folder), name)
+        digest = await _receive(request, path)
+        agent = asking.token.agent if mine else None
+        spec = {"format": format, "mine": mine, "dry_run": dry_run, "agent": agent}
+        return asking.job("import", spec | {"file": path, "sha256": digest})
+    except BaseException as error:
+        remove_received(path)
+        if isinstance(error, OSError):
+            raise Unwritten(
+                f"Nothing was imported: the server could not keep the content ({error.strerror}). Free some space "
+                "there, then send it again."
+            ) from None
         raise
 
 
-def _remove(path: str) -> None:
-    for remove, each in ((os.unlink, path), (os.rmdir, os.path.dirname(path))):
-        try:
-            remove(each)
-        except OSError:
-            pass
+async def _receive(request: Request, path: str) -> str:
+    """Write the content of a request into a new file; return its hash."""
+    digest = hashlib.sha256()
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+        async for piece in request.stream():
+            digest.update(piece)
+            await asyncio.to_thread(file.write, piece)
+    return digest.hexdigest()
 
 
 @route(
@@ -166,7 +172,7 @@ async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
 async def get_job(memory: Name, job: Annotated[str, Path(max_length=40)], asking: Read) -> Answer:
     """Look at a job."""
     found = await asyncio.to_thread(asking.serving.jobs.get, job)
-    if found.memory != memory or (found.kind in _OWN_JOBS and not asking.token.may("admin")):
+    if found.memory != memory or not any(map(asking.token.may, _OWN_JOBS.get(found.kind, ("read",)))):
         raise NotFound("There is no job with this id.")
     return Answer(found.to_dict())
 

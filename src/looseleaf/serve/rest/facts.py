@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
 
-from looseleaf.base.errors import NotFound
+from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.values import Fact
 from looseleaf.log.journal import DISTILLED
 from looseleaf.log.talk_streams import agent_of
@@ -68,10 +68,22 @@ async def list_facts(
     )
 
 
+_NO_FACT = "There is no fact of this name. List the facts for their ids."
+_NOT_ONE = "Nothing was done: the name is not that of one fact. Give more of its id, or `page.md:line`."
+
+
 def _find(memory: Memory, name: str, asking: Asking) -> Fact:
-    fact = memory.fact(name)
-    if fact.status == "pending" and not asking.is_person:
-        raise NotFound("There is no fact of this name.")
+    """Find a fact. For who may not see what waits in review, a fact there is like none, whatever the name was."""
+    if asking.is_person:
+        return memory.fact(name)
+    try:
+        fact = memory.fact(name)
+    except NotFound:
+        raise NotFound(_NO_FACT) from None
+    except Invalid:
+        raise Invalid(_NOT_ONE) from None
+    if fact.status == "pending":
+        raise NotFound(_NO_FACT)
     return fact
 
 

@@ -1,4 +1,4 @@
-"""The gate of the API: who asks, how often, and a line in the audit for what was written, refused or taken out.
+"""The gate of the API and MCP: who asks, how often, and a line in the audit for what was written, refused or taken out.
 
 Invariants: nothing is answered before its line is written; a line has ids, names and numbers, never words of a memory.
 """
@@ -11,8 +11,7 @@ from starlette.requests import Request
 
 from looseleaf.base.errors import Refused
 from looseleaf.serve.pool import NAME
-from looseleaf.serve.problems import NoToken, refused_answer
-from looseleaf.serve.serving import TooMany
+from looseleaf.serve.problems import refused_answer
 from looseleaf.serve.sign import token_in
 
 TYPE_CHECKING = False
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from looseleaf.serve.serving import Serving
     from looseleaf.serve.walls import App, Message, Receive, Scope, Send
 
-NOBODY = "nobody"
-"""Whoever asks without a token: all such requests are counted together."""
 NO_ANSWER = 0
 """The status of a request whose asker was gone before it was answered: it may have been done."""
 _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
@@ -30,13 +27,30 @@ _QUIET_SECONDS = 1.0
 _KNOWN = 10_000
 
 
-class Gate:
-    """The API behind its gate."""
+class Quiet:
+    """What keeps a flood from filling the audit: of requests that are alike, the first in a second is told."""
 
-    def __init__(self, app: App, serving: Serving) -> None:
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    def is_first(self, asker: str) -> bool:
+        now = time.monotonic()
+        is_first = now - self._last.get(asker, -_QUIET_SECONDS) >= _QUIET_SECONDS
+        if is_first:
+            if len(self._last) >= _KNOWN:
+                self._last.clear()
+            self._last[asker] = now
+        return is_first
+
+
+class Gate:
+    """An application behind the gate: the API, or MCP. `route`: what the audit calls it; "": what answered says it."""
+
+    def __init__(self, app: App, serving: Serving, route: str = "") -> None:
         self._app = app
         self._serving = serving
-        self._last_busy: dict[str, float] = {}
+        self._route = route
+        self._quiet = Quiet()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -75,12 +89,6 @@ class Gate:
     def _refusal(self, request: Request) -> Refused | None:
         try:
             token_in(self._serving, request)
-        except NoToken as refused:
-            try:
-                self._serving.limits.take(NOBODY)
-            except TooMany as too_many:
-                return too_many
-            return refused
         except Refused as refused:
             return refused
         return None
@@ -88,25 +96,15 @@ class Gate:
     def _write(self, scope: Scope, status: int, spec: RouteSpec | None) -> None:
         token = scope["state"].get("token")
         asker = token.id if token is not None else ""
-        if status == 429 and not self._is_first(asker):
+        if status in (401, 429) and not self._quiet.is_first(f"{asker} {status}"):
             return
         memory = scope.get("path_params", {}).get("memory", "")
         told = {
             "token": asker,
             "memory": memory if NAME.fullmatch(memory) else "",
             "method": scope["method"] if scope["method"] in _METHODS else "",
-            "route": spec.template if spec is not None else "",
+            "route": spec.template if spec is not None else self._route,
             "status": status,
         }
         made = scope["state"].get("made")
         self._serving.audit.write(**told, **({"made": made} if made is not None else {}))
-
-    def _is_first(self, asker: str) -> bool:
-        """True for the first of the requests that were too many: a flood does not fill the audit."""
-        now = time.monotonic()
-        is_first = now - self._last_busy.get(asker, -_QUIET_SECONDS) >= _QUIET_SECONDS
-        if is_first:
-            if len(self._last_busy) >= _KNOWN:
-                self._last_busy.clear()
-            self._last_busy[asker] = now
-        return is_first

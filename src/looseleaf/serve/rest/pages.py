@@ -25,6 +25,7 @@ from looseleaf.serve.rest.cursors import Listing
 from looseleaf.serve.rest.routes import Answer, Asking, Name, Read, Write, route
 from looseleaf.text.diff import patched
 from looseleaf.text.lines import undoubted, worded
+from looseleaf.tools.page_tools import refuse_long
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -245,12 +246,14 @@ async def put_page(
     match: IfMatch = None,
     none: IfNoneMatch = None,
 ) -> Answer:
-    """Write a page. An agent proposes: lines that it may not write there wait in review, and `held` says so."""
+    """Write a page. An agent proposes: lines that it may not write there stand in a drawer as its own notes, or wait in
+    review, and `held` says which."""
     base = base_of(match, none)
 
     def act(memory: Memory) -> Receipt:
         if asking.is_person:
             return memory.pages.edit(path, body.text, base=base, reason=body.reason, author=PERSON)
+        refuse_long(memory, path, body.text)
         return memory.pages.propose(path, body.text, base=base, reason=body.reason)
 
     return await _change(asking, path, act)
@@ -274,7 +277,12 @@ async def patch_page(
     def act(memory: Memory) -> Receipt:
         if asking.is_person:
             return memory.pages.patch(path, patches, base=base, reason=body.reason, author=PERSON)
-        change = lambda text: patched(path, text, patches)  # noqa: E731
+
+        def change(text: str) -> str:
+            new = patched(path, text, patches)
+            refuse_long(memory, path, new, text)
+            return new
+
         return memory.pages.propose(path, change, base=base, reason=body.reason)
 
     return await _change(asking, path, act)

@@ -139,6 +139,8 @@ class GuardedRoute(APIRoute):
                 serving.pool.path(name)  # one that is not there is not found, whatever else was sent
             if spec.scope and not token.may(spec.scope):
                 raise NotAllowed(f"Nothing was done: this needs a token that may {spec.scope}.")
+            if spec.writes:
+                serving.audit.require()
             return await answer(request)
 
         return guarded

@@ -141,8 +141,9 @@ class Compacted(Told):
 
 
 class Remember(Given):
-    """Words to keep. Those from a token with a voice are the user's own, and count as confirmed; an agent's are
-    proposed: what the user did not say waits in review."""
+    """Words to keep. Those from a token with a voice are the user's own, and count as confirmed. An agent's are
+    proposed: what the user did not say is kept at once as the agent's own note in a drawer (`inferred`, or `tainted` if
+    it came from a tool), and waits in review where it would change what the user said. `held` says which."""
 
     model_config = ConfigDict(
         strict=True,

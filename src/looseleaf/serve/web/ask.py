@@ -25,13 +25,20 @@ if TYPE_CHECKING:
 async def ask(request: Request, act: Callable[[Memory], _T]) -> _T:
     """Run `act` on the memory of an address. All of a screen is read in one `act`: nothing changes in between. How many
     facts wait in review is read with it, as the navigation tells it on every screen. What is written from here on is
-    news."""
+    news; and a note that quotes the memory is of its edition now."""
     request.state.since = new_id()
 
     def act_and_count(memory: Memory) -> tuple[_T, int]:
+        request.state.edition = edition_of(memory)
         return act(memory), len(memory.review.pending())
 
     found, request.state.waiting = await request.app.state.serving.ask(
         request.path_params["name"], act_and_count, token=PERSON
     )
     return found  # type: ignore[no-any-return]
+
+
+def edition_of(memory: Memory) -> object:
+    """Return a value that changes with each forget in the memory, or in one under it."""
+    farther = memory.parts.farther(lambda far: far.context.store.edition())
+    return memory.path, memory.parts.context.store.edition(), tuple(farther)

@@ -61,32 +61,41 @@ async def read_form(request: Request) -> Form:
 @frozen
 class Note:
     """What a post did, told once on the next screen. `undo`: the address that takes it back; "" where nothing does.
-    `fields`: what that form carries."""
+    `fields`: what that form carries. `is_lasting`: it quotes nothing that could be forgotten."""
 
     text: str
     undo: str = ""
     fields: tuple[tuple[str, str], ...] = ()
+    is_lasting: bool = False
 
 
 class Notes:
-    """The notes of all visits that have not been shown yet."""
+    """The notes of all visits. Invariant: none is shown, or kept when it is asked for, once anything was forgotten in
+    the memory that it may quote."""
 
     def __init__(self, most: int = 1_000) -> None:
         self._most = most
-        self._notes: OrderedDict[str, tuple[str, Note]] = OrderedDict()
+        self._notes: OrderedDict[str, tuple[str, Note, object]] = OrderedDict()
 
-    def put(self, visit: str, note: Note, name: str = "") -> str:
-        """Keep a note for a visit, by a name, else a new one; return the name."""
+    def put(self, visit: str, note: Note, name: str = "", edition: object = None) -> str:
+        """Keep a note for a visit, by a name, else a new one; return the name. `edition`: of the memory that it may
+        quote."""
         name = name or secrets.token_urlsafe(9)
-        self._notes[name] = (visit, note)
+        self._notes[name] = (visit, note, None if note.is_lasting else edition)
         if len(self._notes) > self._most:
             self._notes.popitem(last=False)
         return name
 
-    def take(self, visit: str, name: str) -> Note | None:
-        """Return a note of a visit. It stays for a while: the page may be loaded again."""
-        found = self._notes.get(name)
-        return found[1] if found is not None and found[0] == visit else None
+    def take(self, visit: str, name: str, edition: object = None) -> Note | None:
+        """Return a note of a visit. It stays for a while, as the page may be loaded again: until something is forgotten
+        in its memory, whose edition is told."""
+        owner, note, made_at = self._notes.get(name, ("", None, None))
+        if note is None or owner != visit:
+            return None
+        if made_at not in (None, edition):
+            del self._notes[name]
+            return None
+        return note
 
 
 def back_of(request: Request, form: Form, default: str) -> str:
@@ -100,7 +109,8 @@ def done(request: Request, address: str, note: Note | None = None) -> Response:
     """Answer a post: go to a screen, which says what happened."""
     if note is not None:
         base, _, anchor = address.partition("#")
-        name = request.app.state.notes.put(request.state.visit, note)
+        edition = getattr(request.state, "edition", None)
+        name = request.app.state.notes.put(request.state.visit, note, edition=edition)
         join = "&" if "?" in base else "?"
         address = f"{base}{join}{urlencode({'note': name})}" + (f"#{anchor}" if anchor else "")
     return RedirectResponse(address, 303)

@@ -20,7 +20,7 @@ from looseleaf.text.lines import is_found, undoubted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from starlette.requests import Request
@@ -100,7 +100,6 @@ def environment() -> Environment:
         "static": static_address,
     }
     made.filters |= {
-        "markdown": markdown,
         "shown": shown,
         "visible": visible,
         "day": day,
@@ -164,6 +163,38 @@ def markdown(text: str) -> Markup:
     return Markup(_markdown().render(text))  # markdown-it escapes what it is given
 
 
+def prose(text: str) -> Markup:
+    """Return a page's text for reading: as HTML, or plain where that would take long. Even so it may take a second:
+    call it in a thread of its own."""
+    named = shown(text)
+    if not is_heavy(named):
+        return Markup('<div class="prose">%s</div>') % markdown(named)
+    return Markup('<p class="hint">%s</p>\n<pre>%s</pre>') % (_PLAIN, named)
+
+
+_PLAIN = "This page is shown as plain text: with its headings and links, it would take too long."
+_LONGEST = 100_000
+_BRACKETS = 1_000
+_CELLS = 20_000
+
+
+def is_heavy(text: str) -> bool:
+    """Return whether a text would take long as HTML: it is long, or has more brackets in one paragraph, or more cells
+    of tables, than people write. The time that these take grows with their square."""
+    if len(text) > _LONGEST:
+        return True
+    cells = 0
+    for block in _BLANK.split(text):
+        if block.count("[") > _BRACKETS:
+            return True
+        lines = block.split("\n")
+        cells += len(lines) * max(line.count("|") for line in lines)
+    return cells > _CELLS
+
+
+_BLANK = re.compile(r"\n[ \t]*\n")
+
+
 _UNSEEN = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U0001d173-\U0001d17a\U000e0100-\U000e01ef"
@@ -177,19 +208,25 @@ _NAMED = re.compile(f"[{_UNSEEN}]")
 
 def shown(text: object) -> str:
     """Return a text with its invisible characters named: `<U+200B>`."""
-    given = str(text)
-    if given.isprintable() and not _NAMED.search(given):
-        return given
-    kept = {found.start() for found in _EMOJI.finditer(given)}
-    return "".join(
-        each if at in kept or _is_visible(each) else f"<U+{ord(each):04X}>" for at, each in enumerate(given)
-    )
+    return _with_unseen(str(text), lambda each: f"<U+{ord(each):04X}>")
 
 
 def visible(text: str) -> str:
     """Return a text without its invisible characters, for a person to edit: what they send is what they saw."""
+    return _with_unseen(text, lambda each: "")
+
+
+def _with_unseen(text: str, put: Callable[[str], str]) -> str:
+    """Return a text with something in place of each invisible character."""
+    unseen = "".join(each for each in set(text) if not _is_visible(each))
+    if not unseen:
+        return text
     kept = {found.start() for found in _EMOJI.finditer(text)}
-    return "".join(each for at, each in enumerate(text) if at in kept or _is_visible(each))
+    return re.sub(
+        f"[{re.escape(unseen)}]",
+        lambda found: found[0] if found.start() in kept else put(found[0]),
+        text,
+    )
 
 
 def _is_visible(each: str) -> bool:
@@ -362,6 +399,7 @@ def page(request: Request, template: str, *, status: int = 200, **told: Any) -> 
     name = request.path_params.get("name", "")
     names = serving.pool.names() if visit else []
     place = request.url.path.removeprefix(f"/m/{name}/").partition("/")[0]
+    wanted, edition = request.query_params.get("note", ""), getattr(request.state, "edition", None)
     given = {
         "request": request,
         "name": name,
@@ -373,9 +411,9 @@ def page(request: Request, template: str, *, status: int = 200, **told: Any) -> 
         "look": look_of(request),
         "token": form_token(visit) if visit else "",
         "home": f"/m/{name}",
-        "note": None,
+        "note": request.app.state.notes.take(visit, wanted, edition) if visit else None,
         "error": "",
         "is_signed_in": bool(visit),
     }
-    text = environment().get_template(template).render(given | getattr(request.state, "told", {}) | told)
+    text = environment().get_template(template).render(given | told)
     return HTMLResponse(text, status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from functools import wraps
 
@@ -13,7 +14,8 @@ from looseleaf.base.errors import Refused
 from looseleaf.serve.access import PERSON
 from looseleaf.serve.metrics import route_of
 from looseleaf.serve.problems import status_of
-from looseleaf.serve.sign import begin_visit, end_visit, visit_of
+from looseleaf.serve.rest.gate import Quiet
+from looseleaf.serve.sign import NOBODY, begin_visit, end_visit, visit_of
 from looseleaf.serve.walls import TooLarge
 from looseleaf.serve.web.forms import Note, done, read_form, typed_in
 from looseleaf.serve.web.render import HERE, LOOK, THEMES, Look, page, static_address
@@ -76,24 +78,23 @@ def signed_in(serving: Serving, answer: Answer) -> Answer:
     async def checked(request: Request) -> Response:
         visit = visit_of(serving, request)
         if not visit:
-            return RedirectResponse("/signed-out", 303) if request.method == "GET" else await _refuse(request)
+            return (
+                await _refuse(request) if request.method == "POST" else RedirectResponse("/signed-out", 303)
+            )
         serving.limits.take(f"page {visit}")
         request.state.visit, request.state.token = visit, PERSON
-        note = request.app.state.notes.take(visit, request.query_params.get("note", ""))
-        request.state.told = {"note": note}
         if "name" in request.path_params:
             serving.pool.path(request.path_params["name"])  # one that is not there is not found
-        return (
-            await answer(request)
-            if request.method == "GET"
-            else await _written_down(serving, request, answer)
-        )
+        if request.method == "POST":
+            return await _written_down(serving, request, answer)
+        return await answer(request)
 
     return checked
 
 
 async def _written_down(serving: Serving, request: Request, answer: Answer) -> Response:
     """Answer a post, and write down that it came: not what it said."""
+    serving.audit.require()
     status = 500
     try:
         made = await answer(request)
@@ -136,6 +137,7 @@ class _Login:
 
     def __init__(self, serving: Serving) -> None:
         self._serving = serving
+        self._quiet = Quiet()
 
     async def __call__(self, scope, receive, send) -> None:  # type: ignore[no-untyped-def]
         from starlette.requests import Request
@@ -145,10 +147,13 @@ class _Login:
 
     async def _answer(self, request: Request) -> Response:
         code = request.path_params["code"]
-        if request.method == "GET":
+        if request.method != "POST":
             return page(request, "login.html", code=code, is_good=self._serving.access.is_code(code))
-        visit = self._serving.access.spend(code)
-        self._serving.audit.write(act="login", status=303 if visit else 403)
+        if not self._serving.access.is_code(code):
+            self._serving.limits.take(NOBODY)
+        visit = await asyncio.to_thread(self._serving.access.spend, code)
+        if visit is not None or self._quiet.is_first("login"):
+            self._serving.audit.write(act="login", status=303 if visit else 403)
         if visit is None:
             return page(request, "login.html", status=403, code=code, is_good=False)
         answer = RedirectResponse("/", 303)

@@ -179,7 +179,9 @@ async def _really(request: Request) -> Response:
         begun = await _start(request, {str(seen["by"]): str(seen["what"])}, f"forget {job.id}")
     except Refused as refused:
         return await _shown(request, job, refused)
-    return done(request, f"/m/{begun.memory}/forget/{begun.id}", Note(copy) if copy else None)
+    return done(
+        request, f"/m/{begun.memory}/forget/{begun.id}", Note(copy, is_lasting=True) if copy else None
+    )
 
 
 ROUTES: list[Screen] = [

@@ -6,6 +6,7 @@ form that is late is shown beside what came in between, and saves nothing by its
 
 from __future__ import annotations
 
+import asyncio
 import re
 from itertools import islice
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from looseleaf.pages.pages import page_of_topic
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.forms import Note, WrongForm, done, read_form
-from looseleaf.serve.web.render import page, shown
+from looseleaf.serve.web.render import page, prose, shown
 from looseleaf.serve.web.together import together
 from looseleaf.serve.web.wording import plural
 from looseleaf.text.diff import unified
@@ -110,6 +111,7 @@ async def _read(request: Request) -> Response:
         return _shown(then) | {"as_of": as_of, "now": now.exists}
 
     told = await ask(request, read)
+    told["prose"] = None if told["is_data"] else await asyncio.to_thread(prose, told["text"])
     status = told.pop("status", 200 if told["exists"] else 404)
     return page(request, "pages_read.html", status=status, **told)
 

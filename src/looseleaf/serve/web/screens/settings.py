@@ -158,7 +158,7 @@ def _worded(value: object) -> str:
 async def _settings(request: Request) -> Response:
     notes, visit, name = request.app.state.notes, request.state.visit, request.query_params.get("made", "")
     made = notes.take(visit, name) if name.startswith(_MADE) else None
-    if made is not None:
+    if made is not None and request.method == "GET":
         notes.put(visit, Note(""), name)  # it is shown this once
     return await _shown(request, secret=made.text if made is not None else "")
 

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.facts.known_facts import Tombstones
+from looseleaf.log.journal import PERSON
 from looseleaf.log.turns import as_text, pair_results
 from looseleaf.memory.memory import as_agent
 from looseleaf.serve.web.ask import ask
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Session, Trace, Turn
     from looseleaf.base.values import Position
+    from looseleaf.log.entries import Entry
     from looseleaf.memory import Memory
     from looseleaf.serve.web.ask import Screen
 
@@ -335,6 +337,21 @@ def _name_of(trace: Trace, agent: str) -> str:
     return f"{'You' if trace.trace_type == 'user' else who}, {long_day(day(trace.ts))}"
 
 
+@frozen
+class Written:
+    """Words that were told outside of any talk. `is_own`: a person wrote them here."""
+
+    text: str
+    is_own: bool
+
+
+def _written(memory: Memory, entry: Entry) -> Written:
+    found = memory.parts.context.store.get(f"{entry.folder}/raw.md")
+    if found is None:
+        raise NotFound("What was told then is gone. It may have been forgotten.")
+    return Written(found.data.decode("utf-8", "replace"), entry.meta.get("origin") == PERSON)
+
+
 async def _traces(request: Request) -> Response:
     """Show one trace whole, in its turn; or all that a compaction took."""
     name, agent = request.path_params["trace"], request.query_params.get("agent", "")
@@ -343,18 +360,19 @@ async def _traces(request: Request) -> Response:
         from looseleaf.log.turns import turns_of
 
         own, _ = of_agent(memory, agent)
-        is_entry = "/" in name
-        traces = own.talk.traces(name)
-        turns = turns_of(traces) if is_entry else [own.talk.turn(traces[0].turn_id)]
-        summary = str(own.talk.entry(name).summary.get("summary") or "") if is_entry else ""
+        entry = own.talk.entry(name) if "/" in name else None
+        written = _written(memory, entry) if entry is not None and not entry.meta.get("traces") else None
+        traces = own.talk.traces(name) if written is None else []
+        turns = turns_of(traces) if entry is not None else [own.talk.turn(traces[0].turn_id)]
         return {
-            "turns": [show_turn(turn, {}, asked="" if is_entry else name) for turn in turns],
-            "heading": "What was distilled" if is_entry else _name_of(traces[0], own.agent),
+            "turns": [show_turn(turn, {}, asked="" if entry is not None else name) for turn in turns],
+            "heading": "What was distilled" if entry is not None else _name_of(traces[0], own.agent),
             "session": traces[0].session_id if traces else "",
             "agent": own.agent,
-            "entry": name if is_entry else "",
-            "summary": summary,
-            "trace": "" if is_entry else name,
+            "entry": name if entry is not None else "",
+            "summary": str(entry.summary.get("summary") or "") if entry is not None else "",
+            "written": written,
+            "trace": "" if entry is not None else name,
         }
 
     return page(request, "talk_traces.html", **await ask(request, read))

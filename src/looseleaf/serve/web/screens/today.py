@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import START
-from looseleaf.log.journal import DISTILLED, PROGRAM, edit_of
+from looseleaf.log.journal import AGENT, DISTILLED, PROGRAM, edit_of
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.deciding import newest
@@ -166,6 +166,13 @@ def _kind_of(fact: Fact) -> str:
     return "found" if fact.level == "tainted" else "learnt"
 
 
+def _is_found(edit: Edit) -> bool:
+    """Return whether the program placed what an agent found, which stands for itself. Only such an edit has facts of a
+    topic; its reason could be any agent's."""
+    is_placed = bool(edit.facts) and all("topic" in each for each in edit.facts)
+    return is_placed and edit.author.startswith(AGENT)
+
+
 def _journaled(records: list[Record], facts: dict[str | None, Fact]) -> list[Event]:
     """Return what the journal says of a day: edits, a person's decisions, distillations, compactions, forgetting."""
     events: list[Event] = []
@@ -179,7 +186,7 @@ def _journaled(records: list[Record], facts: dict[str | None, Fact]) -> list[Eve
                 continue
             if edit.author == PROGRAM:
                 by_program.setdefault(edit.reason, []).append(edit)
-            elif not edit.reason.startswith("noted by agent:"):  # what an agent found stands for itself
+            elif not _is_found(edit):
                 events.append(Event(ts, "edit", edit=edit, text="undone since" if edit.id in undone else ""))
         elif kind == "fact":
             name = str(record.get("fact") or "")
