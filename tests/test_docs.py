@@ -42,7 +42,7 @@ NOT_RUN = {
     "docs/HOOKS.md": {"Claude Code"},
     "docs/MCP.md": {"a network", "Claude Code", "a running server"},
     "docs/RECALL.md": {"a network"},
-    "docs/REST.md": {"a network"},
+    "docs/REST.md": {"a network", "a server"},
     "docs/SERVE.md": {"a network", "Claude Code"},
 }
 """The requirements of blocks that are not run, by document."""

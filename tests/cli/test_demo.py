@@ -29,6 +29,7 @@ from looseleaf.cli.arguments import parse
 from looseleaf.cli.demo import FEBRUARY, MAY, PLANTED, SEPTEMBER, SESSIONS, Plain, Stage, User, plain_output
 from looseleaf.cli.main import main
 from looseleaf.pages.folder import init
+from looseleaf.store.this_machine import VARIABLE
 from looseleaf.text.times import parse_when
 from masks import masked
 
@@ -529,6 +530,7 @@ def test_the_package_can_be_installed_without_the_checkout() -> None:
 
 
 if __name__ == "__main__":
+    os.environ[VARIABLE] = "here"  # as the tests have it: the journal names the machine
     with tempfile.TemporaryDirectory() as place:
         made = Played(Path(place) / "looseleaf-demo", play(Path(place)))
         GOLDEN.write_text(use_home(made), "utf-8")

@@ -181,9 +181,11 @@ def test_each_prompt_of_the_log_has_an_address(visit: tuple[Server, Person]) -> 
     missing = person.get("/prompt/01K4PS2J20BZQAAQ50E3MEF000")
     assert missing.status == 404
     assert "There is no prompt" in missing.words
-    wrong = person.get("/prompt", **{"with": "nope"})
-    assert wrong.status == 404
-    assert "There is no prompt" in wrong.words
+    for path in ("/prompt", f"/prompt/{name}"):
+        wrong = person.get(path, **{"with": "nope"})
+        assert wrong.status == 404
+        assert "There is no prompt" in wrong.words
+        assert "profile" in wrong.words, "the other one is shown all the same"
 
 
 def test_a_memory_without_prompts_says_so(visit: tuple[Server, Person]) -> None:

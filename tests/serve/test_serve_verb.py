@@ -245,7 +245,7 @@ def test_what_makes_no_sense_is_refused_in_one_sentence(
         (("serve", "--root", str(tmp_path / "none")), "there is no folder"),
         (("serve", "--root", str(root / "mira")), "is a memory, and not a folder of memories"),
         (("serve",), "there is no memory"),
-        (("login", *at), "no server runs here"),
+        (("login", *at), "no server of this memory runs"),
         (("token", "new", *at), "what the token is for"),
         (("token", "revoke", *at), "the id of the token"),
         (("token", "revoke", "ABC", *at), "there is none with the id"),

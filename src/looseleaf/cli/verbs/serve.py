@@ -73,7 +73,8 @@ def login(options: CliOptions) -> int:
     if address is None:
         again = f" --root {plain(options.root)}" if options.root is not None else ""
         raise NotFound(
-            f"No link was made: no server runs here. Start it with `looseleaf serve{again}`, which prints one."
+            "No link was made: no server of this memory runs. Name that of the one that runs with --memory, or its "
+            f"--root; or start one with `looseleaf serve{again}`, which prints a link."
         )
     link = f"{address}/login/{Access(folder).make_code()}"
     print_answer(options, {"link": link}, link)

@@ -35,7 +35,7 @@ async def get_openapi(request: Request, asking: Read) -> Answer:
 # --- memories ----------------------------------------------------------------------------
 
 
-@route("GET", "/memories", "admin", values.listed(values.MemoryName))
+@route("GET", "/memories", "", values.listed(values.MemoryName))
 async def list_memories(asking: Read, part: Listing) -> Answer:
     """List the memories that the token sees."""
     names = [name for name in asking.serving.pool.names() if asking.token.sees(name)]

@@ -344,10 +344,9 @@ async def _prompt(request: Request) -> Response:
         try:
             budget = _number_in(asked["budget"])
             prompt = own.prompt(asked["task"] or None, budget=budget, dry_run=True)
-            old = own.explain.replay(asked["with"]) if asked["with"] else None
         except Refused as refused:
             return told | {"refused": refused}
-        return told | show(own, prompt, old)
+        return told | _beside(own, prompt, asked["with"])
 
     told = await ask(request, read)
     refused = told.pop("refused", None)
@@ -392,6 +391,15 @@ def earlier_prompts(memory: Memory) -> list[dict[str, Any]]:
     return list(islice(memory.parts.prompts.log.back(), EARLIER))
 
 
+def _beside(memory: Memory, prompt: Prompt, other: str) -> dict[str, Any]:
+    """Return what is shown of a prompt beside an earlier one; alone, and why, if that is not there or was forgotten."""
+    try:
+        old = memory.explain.replay(other) if other else None
+    except Refused as refused:
+        return {"refused": refused} | show(memory, prompt, None)
+    return show(memory, prompt, old)
+
+
 def show(memory: Memory, prompt: Prompt, old: Prompt | None) -> dict[str, Any]:
     """Return what the template shows of a prompt."""
     shower = _Shower(memory, prompt, old)
@@ -420,14 +428,14 @@ async def _logged(request: Request) -> Response:
 
     def read(memory: Memory) -> dict[str, Any]:
         own, agents = of_agent(memory, agent)
-        prompt = own.explain.replay(name)
-        old = own.explain.replay(other) if other else None
-        return {"agents": agents, "agent": own.agent, "earlier": earlier_prompts(own)} | show(
-            own, prompt, old
-        )
+        told = {"agents": agents, "agent": own.agent, "earlier": earlier_prompts(own)}
+        return told | _beside(own, own.explain.replay(name), other)
 
     asked = {"task": "", "budget": "", "with": other, "agent": agent}
-    return page(request, "prompt.html", asked=asked, needed=0, only=name, **await ask(request, read))
+    told = await ask(request, read)
+    refused = told.pop("refused", None)
+    error, status = str(refused or ""), 200 if refused is None else status_of(refused)[0]
+    return page(request, "prompt.html", status=status, asked=asked, needed=0, only=name, error=error, **told)
 
 
 ROUTES: list[Screen] = [
