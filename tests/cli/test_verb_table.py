@@ -104,7 +104,7 @@ REFUSED = {
     "chat": "is not a provider",
     "mcp": "--json",
     "serve": "--json",
-    "login": "no server runs",
+    "login": "no server of this memory runs",
     "hook": "there is no terminal to ask",
 }
 """Verbs whose examples want a person or a model there: each is refused with a sentence that says so."""
