@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from drawing import few
 from facts.test_ledger import HASTY
+from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.values import Document
 from looseleaf.facts.known_facts import FOLDER, INDEX, Facts
@@ -566,3 +567,30 @@ def test_with_the_setting_changed_all_is_read_again(busy: Desk) -> None:
         found = {fact.object: (fact.level, fact.status) for fact in facts.of("tea")}
         assert found["one"] == (level, "current")
         assert found["some"] == (levels["some"], status)
+
+
+def test_what_is_kept_at_hand_of_the_facts_is_what_is_true_now(place: Path) -> None:
+    with Memory(place / "memory") as memory, Memory(place / "memory") as other:
+
+        def told() -> list[str]:
+            found = memory.facts()
+            with Memory(place / "memory") as fresh:
+                assert found == memory.facts() == fresh.facts()
+            said = [each.object for each in found]
+            found.clear()  # whose list it is may do with it what they like
+            return said
+
+        assert told() == []
+        memory.remember("I live in Lyon.")
+        assert told() == ["Lyon"]
+        other.remember("Favourite tea: assam")
+        assert told() == ["Lyon", "assam"]
+        other.remember("I live in Lisbon.")
+        assert told() == ["Lisbon", "assam"]
+        memory.history.undo()
+        assert told() == ["Lyon", "assam"]
+        other.forget(match="assam")
+        assert told() == ["Lyon"]
+        page = place / "memory" / "USER.md"
+        page.write_text(page.read_text().replace("Lyon", "Porto"))
+        assert told() == ["Porto"]

@@ -117,6 +117,11 @@ class Facts:
         return shard.sheets.get(path) if shard is not None else None
 
     @property
+    def state(self) -> object:
+        """What is the same as long as no fact changed."""
+        return self._store.edition(), self.position, self._last
+
+    @property
     def names(self) -> list[str]:
         """The names of all topics; parts of a topic (`days/…`) are not topics."""
         return sorted(name for name in self.topics if "/" not in name)

@@ -68,6 +68,8 @@ class Notebook:
         self._store, self._note = context.store, context.note
         self._agent = context.agent
         self._parts = parts
+        self._current: tuple[object, tuple[Fact, ...]] = (None, ())
+        """What is true now, in order; and the state of the facts when it was made."""
 
     def catch_up(self, topic: str | None = None) -> None:
         """Take in what changed in the folder; of a topic alone, if its own pages did not change."""
@@ -100,6 +102,8 @@ class Notebook:
         if topic is not None and not isinstance(topic, str):
             raise Invalid(f"{topic!r} is not a topic. Give its name.")
         self.catch_up(topic)
+        if (topic, kind, as_of, status) == (None, None, None, "current"):
+            return list(self._find_current())
         known = self._parts.known
         topics = [topic] if topic is not None else known.waiting_topics() if status == "pending" else None
         found = known.all(topics)
@@ -115,6 +119,15 @@ class Notebook:
         else:
             found = [fact for fact in found if fact.status == status]
         return in_order([fact for fact in found if kind is None or fact.kind == kind])
+
+    def _find_current(self) -> tuple[Fact, ...]:
+        """Return what is true now. It is kept at hand: every screen asks for it, some more than once."""
+        known = self._parts.known
+        state, facts = self._current
+        if state != known.state:
+            facts = tuple(in_order(true_at(known.all())))
+            self._current = known.state, facts
+        return facts
 
     def of_topics(self, topics: Collection[str] | None = None) -> list[Fact]:
         """Return the facts of topics (None: of all), whatever their status: those that are true now first."""
