@@ -1149,6 +1149,7 @@ def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: 
     assert risen == (made is not FactLedger)
 
 
+@pytest.mark.long
 def test_any_sequence_finds_such_a_mutant_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("looseleaf.facts.ledger.FactLedger", Deaf)
     with pytest.raises((AssertionError, FlakyFailure)):  # the clock goes on between two tries

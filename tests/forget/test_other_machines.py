@@ -137,6 +137,7 @@ def test_what_is_said_after_a_machine_has_heard_stays(machines: Machines) -> Non
         assert any(WORD in f"{fact.object} {fact.quote}" for fact in current(machines, name))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("by", ["match", "fact", "session", "topic"])
 def test_what_is_said_again_stays_though_others_take_it_in_before_they_hear(
     machines: Machines, by: str
@@ -296,6 +297,7 @@ def test_a_machine_keeps_no_views_of_the_logs_in_whose_place_it_forgets(
     assert not (machines[FIRST] / "views/on" / branch[0].name / "machines").exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("by", ["match", "fact"])
 @pytest.mark.parametrize("where", [("lap", "lap"), ("lap", FIRST), (FIRST, "phone")])
 def test_what_is_said_again_is_forgotten_again(machines: Machines, by: str, where: tuple[str, str]) -> None:

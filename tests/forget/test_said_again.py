@@ -143,6 +143,7 @@ def test_forgetting_and_saying_again_in_any_order_comes_to_what_was_meant(tmp_pa
     assert met >= count // 2
 
 
+@pytest.mark.long
 def test_a_machine_that_hears_by_hashes_alone_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
