@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections import OrderedDict
 
@@ -138,6 +139,8 @@ class Serving:
                 await self.pool(name, lambda memory: memory.facts())
             except Refused:
                 continue  # who asks for it is told why
+        gc.collect()
+        gc.freeze()  # what is known by heart stays: a screen need not wait until all of it is looked through again
 
     def stop(self) -> None:
         """End all streams, and let answers under way finish."""

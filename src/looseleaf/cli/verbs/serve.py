@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from looseleaf.serve.pool import Pool
 
 PORT = 8765
+_GARBAGE = (20_000, 20, 100)
+"""When garbage is looked for: a screen of a large memory makes some thousand objects, and no rings of them."""
 _DAY = 86_400.0
 
 
@@ -30,6 +32,7 @@ def serve(options: CliOptions) -> int:
     if options.json:
         raise Invalid("No server was started: a server has no JSON output. --json-log makes its log JSON.")
     gc.enable()  # other commands end before they make garbage; a server lives long
+    gc.set_threshold(*_GARBAGE)
     from looseleaf.serve import http
     from looseleaf.serve.access import Access
     from looseleaf.serve.app import app
