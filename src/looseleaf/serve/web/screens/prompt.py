@@ -336,7 +336,6 @@ def address_of(name: str) -> tuple[str, str] | None:
 async def _prompt(request: Request) -> Response:
     """Show what a model would be told now."""
     asked = {name: request.query_params.get(name, "").strip() for name in ("task", "budget", "with", "agent")}
-    needed = 0
 
     def read(memory: Memory) -> dict[str, Any]:
         own, agents = of_agent(memory, asked["agent"])
@@ -348,22 +347,16 @@ async def _prompt(request: Request) -> Response:
             return told | {"refused": refused}
         return told | _beside(own, prompt, asked["with"])
 
-    told = await ask(request, read)
+    return _answer(request, asked, await ask(request, read))
+
+
+def _answer(request: Request, asked: dict[str, str], told: dict[str, Any], only: str = "") -> Response:
+    """Show what was read of a prompt, with the sentence of what was refused, if anything was."""
     refused = told.pop("refused", None)
-    if isinstance(refused, BudgetTooSmall):
-        needed = refused.needed
-    error = str(refused or "")
-    status = 200 if refused is None else status_of(refused)[0]
-    return page(
-        request,
-        "prompt.html",
-        status=status,
-        asked=asked,
-        needed=needed,
-        only="",
-        error=error,
-        **_EMPTY | told,
-    )
+    needed = refused.needed if isinstance(refused, BudgetTooSmall) else 0
+    error, status = str(refused or ""), 200 if refused is None else status_of(refused)[0]
+    more = {"asked": asked, "needed": needed, "only": only, "error": error}
+    return page(request, "prompt.html", status=status, **_EMPTY | told | more)
 
 
 _EMPTY: dict[str, Any] = {
@@ -432,10 +425,7 @@ async def _logged(request: Request) -> Response:
         return told | _beside(own, own.explain.replay(name), other)
 
     asked = {"task": "", "budget": "", "with": other, "agent": agent}
-    told = await ask(request, read)
-    refused = told.pop("refused", None)
-    error, status = str(refused or ""), 200 if refused is None else status_of(refused)[0]
-    return page(request, "prompt.html", status=status, asked=asked, needed=0, only=name, error=error, **told)
+    return _answer(request, asked, await ask(request, read), only=name)
 
 
 ROUTES: list[Screen] = [
