@@ -1,0 +1,104 @@
+"""Addresses of memories in a database: `postgresql://host/database?namespace=acme/agent-7`."""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+from looseleaf.base.errors import Invalid
+from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import canonical
+
+_SCHEMES = ("postgresql://", "postgres://")
+_LONGEST = 200
+"""Characters of a namespace, less than an entry of a database's index may have."""
+
+
+def is_address(where: object) -> bool:
+    """True if this names a database and not a folder."""
+    return isinstance(where, str) and where.startswith(_SCHEMES)
+
+
+@frozen
+class Address:
+    """`url` connects, and may have a password; `namespace` is "" where the database as a whole is meant."""
+
+    url: str
+    namespace: str = ""
+    pooled: bool = False
+    """Whether connections go through a pooler that gives each transaction another one (PgBouncer)."""
+
+    @property
+    def where(self) -> str:
+        """The address as it opens the same memory again, with the password if it has one."""
+        return _join(self.url, self.namespace, pooled=self.pooled)
+
+    @property
+    def shown(self) -> str:
+        """The address as people may see it: without a password."""
+        return _join(without_password(self.url), self.namespace, pooled=False)
+
+    def of(self, namespace: str) -> Address:
+        """Return the address of a memory of this database."""
+        return Address(self.url, check_namespace(namespace), self.pooled)
+
+
+def parse_address(where: str) -> Address:
+    """Parse an address. A namespace that is missing stays "": a server has many memories."""
+    if not is_address(where):
+        raise Invalid("This is not the address of a database. Give postgresql://host/database?namespace=NAME.")
+    try:
+        parts = urlsplit(where)
+        parts.port  # noqa: B018 (parsed here, so that a bad one is refused here)
+        asked = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise Invalid(
+            f"The address {without_password(where)} cannot be read. Give postgresql://host/database?namespace=NAME; "
+            "in a name or password, write other characters as %XX."
+        ) from None
+    own = [(name, value) for name, value in asked if name in ("namespace", "pooler")]
+    if len({name for name, _ in own}) != len(own):
+        raise Invalid("The address names two namespaces or poolers. Give one.")
+    more = dict(own)
+    if more.get("pooler", "transaction") != "transaction":
+        raise Invalid("The address says pooler=… with something other than `transaction`. Give that, or leave it out.")
+    rest = urlencode([pair for pair in asked if pair[0] not in more])
+    url = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
+    namespace = check_namespace(more["namespace"]) if "namespace" in more else ""
+    return Address(url, namespace, "pooler" in more)
+
+
+def check_namespace(name: str) -> str:
+    """Return a namespace in its one spelling, or refuse it: names of folders, joined by slashes."""
+    try:
+        found = canonical(name)
+    except Invalid as error:
+        raise Invalid(f"{name!r:.80} cannot be a namespace. Use names joined by slashes, as in acme/agent-7.") from error
+    if len(found.encode()) > _LONGEST:
+        raise Invalid(f"The namespace {found!r:.40}… is longer than {_LONGEST} bytes. Use a shorter one.")
+    return found
+
+
+def without_password(url: str) -> str:
+    """Return an address without its passwords, also one that cannot be parsed."""
+    bare = re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1", url)
+    return re.sub(r"(?<=//)([^/@:]*):[^/]*@", r"\1@", bare)
+
+
+def default_namespace() -> str:
+    """Return the namespace of an address without one."""
+    return os.environ.get("LOOSELEAF_NAMESPACE", "") or "main"
+
+
+def _join(url: str, namespace: str, *, pooled: bool) -> str:
+    more = [f"namespace={quote(namespace, safe='/')}"] if namespace else []
+    more += ["pooler=transaction"] if pooled else []
+    if not more:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}{'&'.join(more)}"
+
+
+def database_of(url: str) -> str:
+    """Return the name of the database that an address names; "" if it leaves that to the server."""
+    return unquote(urlsplit(url).path.lstrip("/"))

@@ -1,0 +1,302 @@
+"""The connections of this process to one database, shared by all memories that it has there.
+
+Each query says whose it is: its connection is set to that memory, and the database lets it see no other. A query is one
+round trip, also with that. What the driver raises becomes a sentence here.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg import errors
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from looseleaf.base.errors import Busy, Refused, Unreadable, Unwritten
+from looseleaf.store.postgres.address import without_password
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from looseleaf.store.postgres.address import Address
+
+CONNECTIONS = 10
+"""Connections of a process to a database, besides those that hold a memory's lock."""
+
+WAIT_SECONDS = 2.0
+"""The longest wait for a free connection: past this, the process has more to do than it can."""
+
+AWAY_SECONDS = 20.0
+"""How long a query is tried again while the server is away: a restart takes less."""
+
+LOCK_SECONDS = 60.0
+"""The longest wait for a memory's lock."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+
+
+class Wire(psycopg.Connection[tuple[object, ...]]):
+    """A connection, and the memory that it is set to."""
+
+    memory: int | None = None
+
+
+class Lost(Exception):
+    """The connection broke while a query was on its way: it may have been done or not."""
+
+
+class Overloaded(Busy):
+    """All connections are in use, and stayed so."""
+
+
+class Database:
+    """One database. `trips` counts round trips. Threads share it; a forked child begins anew."""
+
+    def __init__(self, address: Address, size: int = CONNECTIONS) -> None:
+        self.url = address.url
+        self.pooled = address.pooled
+        self.trips = 0
+        self.waited = 0.0
+        """Seconds that queries waited for a free connection."""
+        self._size = size
+        self._alone = threading.Lock()
+        self._pool: ConnectionPool[Wire] | None = None
+        self._pid = os.getpid()
+
+    @property
+    def shown(self) -> str:
+        """The address, without a password."""
+        return without_password(self.url)
+
+    # --- connections -----------------------------------------------------------------------
+
+    def _open_pool(self) -> ConnectionPool[Wire]:
+        with self._alone:
+            if self._pool is None or self._pid != os.getpid():
+                self._pid = os.getpid()
+                self._pool = ConnectionPool(
+                    self.url,
+                    connection_class=Wire,
+                    kwargs=self._options(),
+                    min_size=0,
+                    max_size=self._size,
+                    timeout=WAIT_SECONDS,
+                    reconnect_timeout=0.0,
+                    open=False,
+                    name=f"looseleaf {self.shown}",
+                )
+                self._pool.open()
+            return self._pool
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "autocommit": True,
+            "prepare_threshold": None if self.pooled else 2,
+            "connect_timeout": 5,
+            "application_name": "looseleaf",
+            **({} if self.pooled else {"options": f"-c lock_timeout={int(LOCK_SECONDS * 1000)}"}),
+        }
+
+    def connect(self) -> Wire:
+        """Open a connection that is its caller's alone, for a lock or for listening. It must be a direct one."""
+        try:
+            wire = Wire.connect(self.url, **self._options())
+        except psycopg.Error as error:
+            raise self.explain(error) from error
+        return wire
+
+    @contextmanager
+    def wire(self) -> Iterator[Wire]:
+        """Borrow a connection of the pool."""
+        began = time.monotonic()
+        try:
+            with self._open_pool().connection() as wire:
+                self.waited += time.monotonic() - began
+                yield wire
+        except PoolTimeout as error:
+            raise self._why_no_connection(error) from error
+        except PoolClosed as error:
+            raise Unreadable("This memory is closed. Open it again.") from error
+
+    def _why_no_connection(self, error: PoolTimeout) -> Refused:
+        """A pool says only that no connection came: find out whether there is none, or all are in use."""
+        pool = self._pool
+        if pool is not None and pool.get_stats().get("pool_size", 0) >= self._size:
+            return Overloaded(
+                f"Nothing was done: all {self._size} connections to {self.shown} are in use. Repeat it in a moment."
+            )
+        try:
+            self.connect().close()
+        except Refused as refused:
+            return refused
+        return Unreadable(f"Nothing was done: {self.shown} does not answer in time ({error}). Repeat it in a moment.")
+
+    def close(self) -> None:
+        with self._alone:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close(timeout=1.0)
+
+    # --- queries ---------------------------------------------------------------------------
+
+    def run(
+        self, memory: int | None, query: str, values: Sequence[Any] = (), *, on: Wire | None = None, again: bool = True
+    ) -> list[tuple[Any, ...]]:
+        """Run a query for a memory, and return its rows: one round trip. `on`: a connection that the caller holds.
+
+        While the server is away, a query is tried again for a while. With `again` false it raises `Lost` instead if
+        it may have been done: its caller finds out.
+        """
+        if on is not None:
+            try:
+                return self._run(on, memory, query, values)
+            except psycopg.Error as error:
+                raise self.explain(error) from error
+        deadline, pause = time.monotonic() + AWAY_SECONDS, _FIRST_PAUSE
+        while True:
+            is_sent = False
+            try:
+                with self.wire() as wire:
+                    is_sent = True
+                    return self._run(wire, memory, query, values)
+            except psycopg.Error as error:
+                if is_sent and not is_away(error):
+                    raise self.explain(error) from error
+                if is_sent and not again:
+                    raise Lost(str(error)) from error
+                if time.monotonic() > deadline:
+                    raise self.explain(error) from error
+            except Unreadable as refused:
+                if time.monotonic() > deadline or not is_away(refused.__cause__):
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _run(self, wire: Wire, memory: int | None, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        self.trips += 1
+        if memory is None or (wire.memory == memory and not self.pooled):
+            cursor = wire.execute(query, values, binary=True)  # type: ignore[call-overload]
+        else:
+            with wire.pipeline():
+                wire.memory = None  # until the answer is there
+                wire.execute("SELECT set_config('looseleaf.memory', %s, %s)", (str(memory), self.pooled))
+                cursor = wire.execute(query, values, binary=True)  # type: ignore[call-overload]
+            wire.memory = memory
+        return cursor.fetchall() if cursor.description is not None else []
+
+    @contextmanager
+    def transaction(self, memory: int, wire: Wire | None = None, *, isolation: str = "") -> Iterator[Wire]:
+        """A transaction for a memory: all of the block or nothing. `isolation`: another one than READ COMMITTED."""
+        try:
+            if wire is None:
+                with self.wire() as own, self.transaction(memory, own, isolation=isolation):
+                    yield own
+                return
+            with wire.transaction():
+                if isolation:
+                    wire.execute(f"SET TRANSACTION ISOLATION LEVEL {isolation}")
+                wire.memory = None
+                wire.execute("SELECT set_config('looseleaf.memory', %s, true)", (str(memory),))
+                yield wire
+        except psycopg.Error as error:
+            raise self.explain(error) from error
+
+    def explain(self, error: psycopg.Error) -> Refused:
+        """Return what an error means for the person that asked, and what to do."""
+        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        why = without_password(why.removeprefix("connection failed: "))
+        for kinds, say in _SAYS:
+            if isinstance(error, kinds):
+                return say(self.shown, why)
+        if is_away(error):
+            return Unreadable(
+                f"Nothing was done: the database {self.shown} cannot be reached ({why}). Look whether it runs, then "
+                "repeat the command."
+            )
+        return Unwritten(f"Nothing was done: the database {self.shown} refused it ({why}).")
+
+
+def is_away(error: BaseException | None) -> bool:
+    """True if there was no answer because the server, or the way to it, is gone for now."""
+    if isinstance(error, (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleSessionTimeout)):
+        return True
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+        if error.sqlstate is not None:
+            return error.sqlstate.startswith(("08", "57P"))
+        said = str(error)
+        return not any(each in said for each in _NOT_AWAY)
+    return False
+
+
+_NOT_AWAY = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry", "certificate")
+"""What a server says that is there, and lets nobody in: libpq gives no code for that."""
+
+
+def _say(kind: Callable[[str], Refused], sentence: str) -> Callable[[str, str], Refused]:
+    return lambda shown, why: kind(sentence.format(shown=shown, why=why))
+
+
+_SAYS: tuple[tuple[tuple[type[psycopg.Error], ...], Callable[[str, str], Refused]], ...] = (
+    (
+        (errors.LockNotAvailable, errors.QueryCanceled),
+        _say(Busy, "Nothing was done: another process held the memory too long ({why}). Repeat the command."),
+    ),
+    (
+        (errors.DiskFull, errors.OutOfMemory, errors.ConfigurationLimitExceeded),
+        _say(
+            Unwritten,
+            "Nothing was written: {shown} has no room left ({why}); everything written before is intact. Free some "
+            "space there, then repeat the command.",
+        ),
+    ),
+    (
+        (errors.TooManyConnections,),
+        _say(Overloaded, "Nothing was done: {shown} takes no more connections ({why}). Repeat it in a moment."),
+    ),
+    (
+        (errors.UndefinedTable, errors.UndefinedFunction, errors.UndefinedColumn, errors.InvalidSchemaName),
+        _say(
+            Unreadable,
+            "Nothing was done: the database {shown} has no tables of this looseleaf, or of another version ({why}). "
+            "Run: looseleaf database migrate ADDRESS",
+        ),
+    ),
+    (
+        (errors.InsufficientPrivilege,),
+        _say(Unreadable, "Nothing was done: this role may not do that in {shown} ({why}). See docs/POSTGRES.md."),
+    ),
+    (
+        (errors.ReadOnlySqlTransaction,),
+        _say(Unwritten, "Nothing was written: {shown} is a standby, or read-only ({why}). Connect to the primary."),
+    ),
+)
+
+
+# --- one database for all memories of a process ------------------------------------------
+
+_open: dict[tuple[str, bool], Database] = {}
+_open_alone = threading.Lock()
+
+
+def database_at(address: Address) -> Database:
+    """Return this process's connections to a database; there is one set of them."""
+    key = address.url, address.pooled
+    with _open_alone:
+        found = _open.get(key)
+        if found is None:
+            found = _open[key] = Database(address)
+        return found
+
+
+def close_all() -> None:
+    """Close the connections of this process to all databases."""
+    with _open_alone:
+        found = list(_open.values())
+        _open.clear()
+    for each in found:
+        each.close()
