@@ -371,48 +371,7 @@ class Segments:
     def records(
         self, name: str, at: Position, raw: bytes, number: int | None, on_problem: OnProblem
     ) -> Iterator[LogLine]:
-        if not raw:
-            return
-        for piece in codec.pieces(raw):
-            record, reason = piece.record, piece.reason
-            if record is not None and "bodies" in record:
-                try:
-                    record, reason = self.bodies.put_in(record, log_with(name))
-                except Refused as refused:
-                    if on_problem is None:
-                        raise  # it would go unreported, and may be no loss
-                    record, reason = None, str(refused)
-            begin, end = at.offset + piece.start, at.offset + piece.end
-            if record is not None and (self.distrusts or name.startswith(f"{OTHERS}/")):
-                record = self._believable(name, record, number, on_problem)
-            if record is None:
-                if on_problem:
-                    on_problem(Problem(name, number, f"this record is damaged: {reason}"))
-                continue
-            if piece.end == len(raw):
-                end += 1
-            elif on_problem:
-                on_problem(Problem(name, number, f"the end of {_WHOLE}"))
-            if on_problem and piece.checked and not raw.startswith(b" ", piece.start):
-                on_problem(Problem(name, number, f"the beginning of {_WHOLE}"))
-            yield LogLine(record, Position(at.segment, begin), Position(at.segment, end), piece.checked)
-
-    def _believable(self, name: str, record: Record, number: int | None, on_problem: OnProblem) -> Record:
-        """Return a record of another machine, or a stand-in for one that no looseleaf can have meant."""
-        from looseleaf.store.foreign import (
-            SAYS,
-            fault_in,
-            stand_in,
-            stream_at,
-        )  # most memories have one machine
-
-        stream = stream_at(as_own(name))
-        fault = fault_in(stream, record)
-        if fault is None:
-            return record
-        if on_problem:
-            on_problem(Problem(name, number, f"{SAYS}: {fault}"))
-        return stand_in(stream, record)
+        return records_in(self.bodies, name, at, raw, number, on_problem, distrusts=self.distrusts)
 
     def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         path, archive = stream_files(stream)
@@ -445,6 +404,62 @@ class Segments:
         number = self.active_number(stream_files(stream)[1])
         last = next(self.read_back(stream), None)
         return last.end if last is not None and last.end.segment >= number else Position(number, 0)
+
+
+def records_in(
+    bodies: Bodies,
+    name: str,
+    at: Position,
+    raw: bytes,
+    number: int | None,
+    on_problem: OnProblem,
+    *,
+    distrusts: bool = False,
+) -> Iterator[LogLine]:
+    """Yield the records of a line without its line end, of the file `name`, in which it begins `at` this place."""
+    if not raw:
+        return
+    for piece in codec.pieces(raw):
+        record, reason = piece.record, piece.reason
+        if record is not None and "bodies" in record:
+            try:
+                record, reason = bodies.put_in(record, log_with(name))
+            except Refused as refused:
+                if on_problem is None:
+                    raise  # it would go unreported, and may be no loss
+                record, reason = None, str(refused)
+        begin, end = at.offset + piece.start, at.offset + piece.end
+        if record is not None and (distrusts or name.startswith(f"{OTHERS}/")):
+            record = _believable(name, record, number, on_problem)
+        if record is None:
+            if on_problem:
+                on_problem(Problem(name, number, f"this record is damaged: {reason}"))
+            continue
+        if piece.end == len(raw):
+            end += 1
+        elif on_problem:
+            on_problem(Problem(name, number, f"the end of {_WHOLE}"))
+        if on_problem and piece.checked and not raw.startswith(b" ", piece.start):
+            on_problem(Problem(name, number, f"the beginning of {_WHOLE}"))
+        yield LogLine(record, Position(at.segment, begin), Position(at.segment, end), piece.checked)
+
+
+def _believable(name: str, record: Record, number: int | None, on_problem: OnProblem) -> Record:
+    """Return a record of another machine, or a stand-in for one that no looseleaf can have meant."""
+    from looseleaf.store.foreign import (
+        SAYS,
+        fault_in,
+        stand_in,
+        stream_at,
+    )  # most memories have one machine
+
+    stream = stream_at(as_own(name))
+    fault = fault_in(stream, record)
+    if fault is None:
+        return record
+    if on_problem:
+        on_problem(Problem(name, number, f"{SAYS}: {fault}"))
+    return stand_in(stream, record)
 
 
 def lines(disk: Disk, fd: int, offset: int) -> Iterator[tuple[int, bytes, bool]]:

@@ -47,7 +47,9 @@ class Address:
 def parse_address(where: str) -> Address:
     """Parse an address. A namespace that is missing stays "": a server has many memories."""
     if not is_address(where):
-        raise Invalid("This is not the address of a database. Give postgresql://host/database?namespace=NAME.")
+        raise Invalid(
+            "This is not the address of a database. Give postgresql://host/database?namespace=NAME."
+        )
     try:
         parts = urlsplit(where)
         parts.port  # noqa: B018 (parsed here, so that a bad one is refused here)
@@ -62,7 +64,9 @@ def parse_address(where: str) -> Address:
         raise Invalid("The address names two namespaces or poolers. Give one.")
     more = dict(own)
     if more.get("pooler", "transaction") != "transaction":
-        raise Invalid("The address says pooler=… with something other than `transaction`. Give that, or leave it out.")
+        raise Invalid(
+            "The address says pooler=… with something other than `transaction`. Give that, or leave it out."
+        )
     rest = urlencode([pair for pair in asked if pair[0] not in more])
     url = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
     namespace = check_namespace(more["namespace"]) if "namespace" in more else ""
@@ -74,7 +78,9 @@ def check_namespace(name: str) -> str:
     try:
         found = canonical(name)
     except Invalid as error:
-        raise Invalid(f"{name!r:.80} cannot be a namespace. Use names joined by slashes, as in acme/agent-7.") from error
+        raise Invalid(
+            f"{name!r:.80} cannot be a namespace. Use names joined by slashes, as in acme/agent-7."
+        ) from error
     if len(found.encode()) > _LONGEST:
         raise Invalid(f"The namespace {found!r:.40}… is longer than {_LONGEST} bytes. Use a shorter one.")
     return found

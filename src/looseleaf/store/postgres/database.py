@@ -44,6 +44,8 @@ class Wire(psycopg.Connection[tuple[object, ...]]):
     """A connection, and the memory that it is set to."""
 
     memory: int | None = None
+    begun: object = None
+    """When the server began to serve it: with the process's number, that names it."""
 
 
 class Lost(Exception):
@@ -67,6 +69,8 @@ class Database:
         self._alone = threading.Lock()
         self._pool: ConnectionPool[Wire] | None = None
         self._pid = os.getpid()
+        self._lost: list[tuple[int, object]] = []
+        """The servers' processes whose answers were lost."""
 
     @property
     def shown(self) -> str:
@@ -86,6 +90,7 @@ class Database:
                     min_size=0,
                     max_size=self._size,
                     timeout=WAIT_SECONDS,
+                    configure=_note_beginning,
                     reconnect_timeout=0.0,
                     open=False,
                     name=f"looseleaf {self.shown}",
@@ -108,7 +113,16 @@ class Database:
             wire = Wire.connect(self.url, **self._options())
         except psycopg.Error as error:
             raise self.explain(error) from error
+        _note_beginning(wire)
         return wire
+
+    def end_lost(self) -> None:
+        """End what the server may still be doing for connections that broke: after this, what is not there will not
+        come."""
+        lost, self._lost = self._lost, []
+        for pid, begun in lost:
+            query = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
+            self.run(None, query, (pid, begun))
 
     @contextmanager
     def wire(self) -> Iterator[Wire]:
@@ -134,7 +148,9 @@ class Database:
             self.connect().close()
         except Refused as refused:
             return refused
-        return Unreadable(f"Nothing was done: {self.shown} does not answer in time ({error}). Repeat it in a moment.")
+        return Unreadable(
+            f"Nothing was done: {self.shown} does not answer in time ({error}). Repeat it in a moment."
+        )
 
     def close(self) -> None:
         with self._alone:
@@ -145,7 +161,13 @@ class Database:
     # --- queries ---------------------------------------------------------------------------
 
     def run(
-        self, memory: int | None, query: str, values: Sequence[Any] = (), *, on: Wire | None = None, again: bool = True
+        self,
+        memory: int | None,
+        query: str,
+        values: Sequence[Any] = (),
+        *,
+        on: Wire | None = None,
+        again: bool = True,
     ) -> list[tuple[Any, ...]]:
         """Run a query for a memory, and return its rows: one round trip. `on`: a connection that the caller holds.
 
@@ -158,16 +180,18 @@ class Database:
             except psycopg.Error as error:
                 raise self.explain(error) from error
         deadline, pause = time.monotonic() + AWAY_SECONDS, _FIRST_PAUSE
+        sender: tuple[int, object] = 0, None
         while True:
             is_sent = False
             try:
                 with self.wire() as wire:
-                    is_sent = True
+                    is_sent, sender = True, (wire.info.backend_pid, wire.begun)
                     return self._run(wire, memory, query, values)
             except psycopg.Error as error:
                 if is_sent and not is_away(error):
                     raise self.explain(error) from error
                 if is_sent and not again:
+                    self._lost.append(sender)
                     raise Lost(str(error)) from error
                 if time.monotonic() > deadline:
                     raise self.explain(error) from error
@@ -177,17 +201,67 @@ class Database:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _run(self, wire: Wire, memory: int | None, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    def _run(
+        self, wire: Wire, memory: int | None, query: str, values: Sequence[Any]
+    ) -> list[tuple[Any, ...]]:
         self.trips += 1
         if memory is None or (wire.memory == memory and not self.pooled):
-            cursor = wire.execute(query, values, binary=True)  # type: ignore[call-overload]
+            cursor = wire.execute(query, values, binary=True)
         else:
             with wire.pipeline():
                 wire.memory = None  # until the answer is there
                 wire.execute("SELECT set_config('looseleaf.memory', %s, %s)", (str(memory), self.pooled))
-                cursor = wire.execute(query, values, binary=True)  # type: ignore[call-overload]
+                cursor = wire.execute(query, values, binary=True)
             wire.memory = memory
         return cursor.fetchall() if cursor.description is not None else []
+
+    def run_two(
+        self, memory: int, first: tuple[str, Sequence[Any]], second: tuple[str, Sequence[Any]], *, on: Wire
+    ) -> list[tuple[Any, ...]]:
+        """Run two statements on a held connection in one round trip; return the second's rows. It sees what was
+        committed while the first one waited."""
+        self.trips += 1
+        try:
+            with on.pipeline():
+                if on.memory != memory:
+                    on.memory = None
+                    on.execute("SELECT set_config('looseleaf.memory', %s, false)", (str(memory),))
+                on.execute(*first)
+                # Each statement of a pipeline has a snapshot of its own, as long as no block is open.
+                cursor = on.execute(second[0], second[1], binary=True)
+            on.memory = memory
+            return cursor.fetchall() if cursor.description is not None else []
+        except psycopg.Error as error:
+            raise self.explain(error) from error
+
+    # --- connections that a caller holds ---------------------------------------------------
+
+    def hold(self) -> Wire:
+        """Take a direct connection, until `give_back`. The server must be there within the usual time."""
+        if self.pooled:
+            return self.connect()
+        deadline, pause = time.monotonic() + AWAY_SECONDS, _FIRST_PAUSE
+        while True:
+            try:
+                return self._open_pool().getconn()
+            except PoolTimeout as error:
+                refused = self._why_no_connection(error)
+                if (
+                    time.monotonic() > deadline
+                    or isinstance(refused, Overloaded)
+                    or not is_away(refused.__cause__)
+                ):
+                    raise refused from error
+            except PoolClosed as error:
+                raise Unreadable("This memory is closed. Open it again.") from error
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def give_back(self, wire: Wire) -> None:
+        if self.pooled or self._pool is None:
+            wire.close()
+        else:
+            self._pool.putconn(wire)
 
     @contextmanager
     def transaction(self, memory: int, wire: Wire | None = None, *, isolation: str = "") -> Iterator[Wire]:
@@ -223,7 +297,10 @@ class Database:
 
 def is_away(error: BaseException | None) -> bool:
     """True if there was no answer because the server, or the way to it, is gone for now."""
-    if isinstance(error, (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleSessionTimeout)):
+    if isinstance(
+        error,
+        (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleSessionTimeout),
+    ):
         return True
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
         if error.sqlstate is not None:
@@ -233,7 +310,13 @@ def is_away(error: BaseException | None) -> bool:
     return False
 
 
-_NOT_AWAY = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry", "certificate")
+_NOT_AWAY = (
+    "authentication failed",
+    "no password supplied",
+    "does not exist",
+    "no pg_hba.conf entry",
+    "certificate",
+)
 """What a server says that is there, and lets nobody in: libpq gives no code for that."""
 
 
@@ -256,7 +339,9 @@ _SAYS: tuple[tuple[tuple[type[psycopg.Error], ...], Callable[[str, str], Refused
     ),
     (
         (errors.TooManyConnections,),
-        _say(Overloaded, "Nothing was done: {shown} takes no more connections ({why}). Repeat it in a moment."),
+        _say(
+            Overloaded, "Nothing was done: {shown} takes no more connections ({why}). Repeat it in a moment."
+        ),
     ),
     (
         (errors.UndefinedTable, errors.UndefinedFunction, errors.UndefinedColumn, errors.InvalidSchemaName),
@@ -268,13 +353,24 @@ _SAYS: tuple[tuple[tuple[type[psycopg.Error], ...], Callable[[str, str], Refused
     ),
     (
         (errors.InsufficientPrivilege,),
-        _say(Unreadable, "Nothing was done: this role may not do that in {shown} ({why}). See docs/POSTGRES.md."),
+        _say(
+            Unreadable,
+            "Nothing was done: this role may not do that in {shown} ({why}). See docs/POSTGRES.md.",
+        ),
     ),
     (
         (errors.ReadOnlySqlTransaction,),
-        _say(Unwritten, "Nothing was written: {shown} is a standby, or read-only ({why}). Connect to the primary."),
+        _say(
+            Unwritten,
+            "Nothing was written: {shown} is a standby, or read-only ({why}). Connect to the primary.",
+        ),
     ),
 )
+
+
+def _note_beginning(wire: Wire) -> None:
+    row = wire.execute("SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()").fetchone()
+    wire.begun = row[0] if row is not None else None
 
 
 # --- one database for all memories of a process ------------------------------------------

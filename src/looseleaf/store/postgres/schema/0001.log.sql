@@ -213,3 +213,30 @@ BEGIN
         SET data = excluded.data, sha256 = excluded.sha256, version = excluded.version, changed = clock_timestamp();
     END IF;
 END $$;
+
+-- Make a folder of documents at once. `is_new`: false if it exists, and stays as it is; NULL: something was forgotten.
+CREATE FUNCTION looseleaf.publish(
+    m bigint, in_folder text, paths text[], folders text[], hashes bytea[], bodies bytea[], since bigint,
+    OUT edition bigint, OUT is_new boolean
+) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(m);
+    PERFORM pg_advisory_xact_lock(hashtext(m::text || ' ' || in_folder), 1);
+    SELECT k.edition INTO edition FROM looseleaf.memories k WHERE k.memory = m;
+    IF since <> edition THEN
+        RETURN;
+    END IF;
+    is_new := NOT EXISTS (SELECT FROM looseleaf.documents d WHERE d.memory = m AND d.folder = in_folder);
+    IF is_new THEN
+        INSERT INTO looseleaf.documents (memory, path, folder, sha256, version, data)
+        SELECT m, u.path, u.folder, u.hash, nextval('looseleaf.versions'), u.body
+        FROM unnest(paths, folders, hashes, bodies) AS u (path, folder, hash, body);
+    END IF;
+END $$;
+
+-- Remove what follows from the rest. A later file adds the tables of the index to it.
+CREATE FUNCTION looseleaf.clear_views(m bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM looseleaf.documents d
+    WHERE d.memory = m AND (d.folder = 'views' OR (d.folder >= 'views/' AND d.folder < 'views0'));
+END $$;

@@ -1,0 +1,743 @@
+"""A store in PostgreSQL. A write is one statement, one round trip and one commit.
+
+Streams and documents are rows; what the folder would hold follows from them byte for byte (`folder_view.py`). There is
+no other way to these rows than through the program, so a page is always as the journal has it, and what could only
+happen to files (torn ends, a copied folder, a save by an editor) is not looked for.
+"""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from looseleaf.base.errors import Invalid, NotFound, Outdated, Refused, Stale, Unreadable, Unwritten
+from looseleaf.base.ids import random_id
+from looseleaf.base.paths import canonical, fold_name
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import START, Document, LogLine, Position, Stat, sha256
+from looseleaf.store import JOURNAL
+from looseleaf.store import records as codec
+from looseleaf.store.claim import ChoreClaim
+from looseleaf.store.machines import OTHERS, is_name, log_of, stream_of
+from looseleaf.store.postgres.address import Address, default_namespace
+from looseleaf.store.postgres.database import Lost, database_at
+from looseleaf.store.postgres.folder_view import FolderView
+from looseleaf.store.postgres.lock import AloneInDatabase, Claims, MemoryLock
+from looseleaf.store.reading import OpenReading, Readings
+from looseleaf.store.records import Bodies
+from looseleaf.store.root import ASIDE, over_limit
+from looseleaf.store.streams import REQUEST, SUMS, records_in, segment_name, stream_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import Any, Self
+
+    from looseleaf.base.values import Problem, Record
+    from looseleaf.store.postgres.database import Database, Wire
+    from looseleaf.store.postgres.switch import DatabaseSwitch
+    from looseleaf.store.protocol import Edition
+
+_SHIFT = 40
+_MASK = (1 << _SHIFT) - 1
+FIRST = 1 << _SHIFT
+"""Where the first record of a stream begins: segment 1, byte 0."""
+
+_FIRST_ROWS, _MOST_ROWS = 64, 2048
+"""Records to read at once: few at first, since often one is wanted."""
+
+_IDS_BACK = 2000
+"""Records that are looked through for one whose answer was lost."""
+
+_APPEND = (
+    "SELECT edition, start, ends FROM looseleaf.append(%s, %s, %s::bytea[], %s::bigint[], %s::bigint, %s::bigint, "
+    "%s::bigint, %s::bigint)"
+)
+_PUT = (
+    "SELECT outcome, edition, present, other, start FROM looseleaf.put(%s, %s, %s, %s, %s::bytea, %s::bytea, "
+    "%s::bytea, %s::bytea, %s::bigint, %s::bigint, %s::timestamptz)"
+)
+_VIEW = "SELECT edition, is_written FROM looseleaf.view(%s, %s, %s, %s::bytea, %s::bytea, %s::bigint)"
+_STAT = "path, octet_length(data), version, changed"
+
+
+def pack(position: Position) -> int:
+    return (position.segment << _SHIFT) | position.offset
+
+
+def unpack(number: int) -> Position:
+    return Position(number >> _SHIFT, number & _MASK)
+
+
+class PostgresStore:
+    """A `Store` in a database: one memory of it."""
+
+    reads_only = False
+    edited_outside = False
+    """Nothing changes a page but the program."""
+
+    def __init__(
+        self, database: Database, memory: int, address: Address, policy: Policy | None = None
+    ) -> None:
+        policy = policy or Policy()
+        self.database = database
+        self.memory = memory
+        self.address = address
+        self.veil: Callable[[str], Callable[[Record], Record]] = lambda machine: lambda record: record
+        """Returns what another machine recorded, or a stand-in for what is forgotten."""
+        self._policy = policy
+        self._readings = Readings()
+        self._lock = MemoryLock(database, memory, self.path, self._admit, policy.lock_seconds)
+        self._claims = claims_of(database)
+        self._view_of_folder = FolderView(self)
+        self._bodies = Bodies(self._view_of_folder, policy.body_bytes)  # type: ignore[arg-type]
+        self._sums: dict[str, tuple[int, int, int]] = {}
+        self._machine: str | None = None
+        self._is_closed = False
+
+    @classmethod
+    def open(cls, address: Address, policy: Policy | None = None, *, make: bool = False) -> Self:
+        """Open a memory; with `make`, make it if it is missing. Raise NotFound if there is none."""
+        named = address if address.namespace else address.of(default_namespace())
+        database = database_at(named)
+        rows = database.run(None, "SELECT looseleaf.find_memory(%s, %s)", (named.namespace, make))
+        if rows[0][0] is None:
+            raise NotFound(f"There is no memory at {named.shown}. `looseleaf init` makes one.")
+        return cls(database, int(rows[0][0]), named, policy)
+
+    # --- names -----------------------------------------------------------------------------
+
+    @property
+    def path(self) -> str:
+        """The address as people may see it."""
+        return self.address.shown
+
+    @property
+    def machine(self) -> str:
+        """The name of the machine whose log this is: the database's own, or that of the folder it came from."""
+        if self._machine is None:
+            raw = codec.whole(self._read_file("log/machine") or b"")
+            name = raw.get("id")
+            self._machine = name if isinstance(name, str) and is_name(name) else "database"
+        return self._machine
+
+    def machines(self) -> list[str]:
+        """Return the other machines that have a log here: they came with a folder."""
+        found = {name.split("/")[1] for name in self._ends() if name.startswith("on/")}
+        found.update(self.folders(OTHERS))
+        return sorted(name for name in found if is_name(name) and name != self.machine)
+
+    def owner(self, place: str) -> str:
+        """Return the other machine whose log a file is; "": none."""
+        name = place.removeprefix(f"{OTHERS}/").partition("/")[0]
+        return name if place.startswith(f"{OTHERS}/") and name != self.machine else ""
+
+    def place(self, path: str) -> str:
+        """Return where a file would lie in the folder."""
+        return path
+
+    def is_in_place(self) -> bool:
+        return True
+
+    # --- queries ---------------------------------------------------------------------------
+
+    def run(self, query: str, values: Sequence[Any] = (), *, again: bool = True) -> list[tuple[Any, ...]]:
+        """Run a query for this memory, over the connection that holds the lock if this thread does."""
+        self._require_open()
+        on = self._lock.wire
+        return self.database.run(self.memory, query, values, on=on, again=again)
+
+    @contextmanager
+    def transaction(self, *, isolation: str = "") -> Iterator[Wire]:
+        self._require_open()
+        with self.database.transaction(self.memory, self._lock.wire, isolation=isolation) as wire:
+            yield wire
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise Unreadable("This memory is closed. Open it again.")
+
+    def _since(self) -> int | None:
+        """Return the edition that a write of this thread must still find; None: any."""
+        began = self._readings.began
+        return began[0] if began else None
+
+    # --- the lock --------------------------------------------------------------------------
+
+    def lock(self) -> MemoryLock:
+        return self._lock
+
+    def is_locked(self) -> bool:
+        """True if this thread holds the lock."""
+        return self._lock.is_mine()
+
+    def _admit(self, edition: int) -> None:
+        if self._since() not in (None, edition):
+            raise Outdated
+
+    def alone(self, path: str) -> AloneInDatabase:
+        """Try to be the only one that does a chore, which a path names."""
+        return AloneInDatabase(self._claims, self.memory, path)
+
+    def claim(self, path: str) -> ChoreClaim:
+        """Do work once for all that need it at the same time: see `ChoreClaim`."""
+        patience = 0.0 if self._lock.is_mine() else self._policy.lock_seconds
+        return ChoreClaim(self.alone(path), f"{self.path}/{path}", patience)
+
+    # --- streams ---------------------------------------------------------------------------
+
+    def append(
+        self,
+        stream: str,
+        records: Sequence[Record],
+        *,
+        at: Position | None = None,
+        of: Edition | tuple[()] = (),
+    ) -> list[Position]:
+        stream_files(stream)  # refuses a name that is none
+        lines = [self._encode(record) for record in records]
+        if not lines:
+            return []
+        offsets, size = [], 0
+        for line in lines:
+            offsets.append(size)
+            size += len(line)
+        since = of[0] if of else self._since()
+        values = (
+            self.memory,
+            stream,
+            lines,
+            offsets,
+            size,
+            self._policy.segment_bytes,
+            None if at is None else pack(at),
+            since,
+        )
+        last = records[-1].get("id")
+        while True:
+            try:
+                edition, start, _ = self._write(_APPEND, values)[0]
+            except Lost:
+                start = self._find_written(stream, last, offsets[-1])
+                if start is None:
+                    continue
+                edition = since
+            break
+        if start is None:
+            if since not in (None, edition) and of == ():
+                raise Outdated
+            raise Moved
+        first = unpack(int(start))
+        return [Position(first.segment, first.offset + each) for each in offsets]
+
+    def _write(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Run a statement that writes. Threads of a process that hold the lock go first, so that those that wait do
+        not take all connections."""
+        self._require_open()
+        if self._lock.is_mine():
+            return self.run(query, values)
+        self._lock.let_pass()
+        return self.database.run(self.memory, query, values, again=False)
+
+    def _find_written(self, stream: str, name: object, offset: int) -> int | None:
+        """Return where lines begin that may have been written before the connection broke, by the id of the last one;
+        None: they were not."""
+        self.database.end_lost()
+        for count, line in enumerate(self.read_back(stream)):
+            if line.record.get("id") == name:
+                return pack(line.position) - offset
+            if count >= _IDS_BACK:
+                break
+        return None
+
+    def _encode(self, record: Record) -> bytes:
+        if mark := REQUEST.get():
+            record = {**record, "request": mark}
+        line = codec.encode_new(record)
+        if len(line) > self._policy.body_bytes:
+            line = codec.encode(self._bodies.take_out(record))
+        return line
+
+    def _ends(self) -> dict[str, int]:
+        """Return where each stream ends."""
+        rows = self.run("SELECT name, next FROM looseleaf.streams WHERE memory = %s", (self.memory,))
+        return {str(name): int(end) for name, end in rows}
+
+    def read(
+        self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None
+    ) -> Iterator[LogLine]:
+        lines = self._lines(stream, start, on_problem)
+        return self._as_shown(stream, lines) if "/traces/" in stream else lines
+
+    def _lines(
+        self, stream: str, start: Position, on_problem: Callable[[Problem], None] | None
+    ) -> Iterator[LogLine]:
+        for at, line in self.raw_lines(stream, pack(start)):
+            place = unpack(at)
+            name = self._file_of(stream, place.segment) if on_problem or stream.startswith("on/") else stream
+            yield from records_in(self._bodies, name, place, line.removesuffix(b"\n"), None, on_problem)
+
+    def _file_of(self, stream: str, segment: int) -> str:
+        """Return the file that would hold a segment."""
+        path, archive = stream_files(stream)
+        end = self._ends().get(stream, FIRST) if stream else FIRST
+        return path if segment >= end >> _SHIFT else f"{archive}/{segment_name(segment)}"
+
+    def raw_lines(self, stream: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of a stream with their places, from one place to another."""
+        stream_files(stream)
+        query = (
+            "SELECT pos, line FROM looseleaf.records WHERE memory = %s AND pos >= %s AND pos < %s AND stream = "
+            "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos LIMIT %s"
+        )
+        limit, stop = _FIRST_ROWS, (1 << 62) if end is None else end
+        while True:
+            rows = self.run(query, (self.memory, start, stop, self.memory, stream, limit))
+            for at, line in rows:
+                yield int(at), bytes(line)
+            if len(rows) < limit:
+                return
+            start, limit = int(rows[-1][0]) + 1, min(4 * limit, _MOST_ROWS)
+
+    def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
+        lines = self._lines_back(stream, end)
+        return self._as_shown(stream, lines) if "/traces/" in stream else lines
+
+    def _lines_back(self, stream: str, end: Position | None) -> Iterator[LogLine]:
+        stream_files(stream)
+        query = (
+            "SELECT pos, line FROM looseleaf.records WHERE memory = %s AND pos < %s AND stream = "
+            "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos DESC LIMIT %s"
+        )
+        stop, limit = (1 << 62) if end is None else pack(end), _FIRST_ROWS
+        while True:
+            rows = self.run(query, (self.memory, stop, self.memory, stream, limit))
+            for at, line in rows:
+                place, raw = unpack(int(at)), bytes(line).removesuffix(b"\n")
+                name = self._file_of(stream, place.segment) if stream.startswith("on/") else stream
+                yield from reversed(list(records_in(self._bodies, name, place, raw, None, None)))
+            if len(rows) < limit:
+                return
+            stop, limit = int(rows[-1][0]), min(4 * limit, _MOST_ROWS)
+
+    def _as_shown(self, stream: str, lines: Iterator[LogLine]) -> Iterator[LogLine]:
+        """Yield the talk of another machine, as it is shown here."""
+        show = self.veil(stream.split("/")[1])
+        for line in lines:
+            record = show(line.record)
+            yield line if record is line.record else LogLine(record, line.position, line.end, line.checked)
+
+    def shown(self, machine: str, record: Record) -> Record:
+        return self.veil(machine)(record)
+
+    def end(self, stream: str) -> Position:
+        stream_files(stream)
+        query = "SELECT next FROM looseleaf.streams WHERE memory = %s AND name = %s"
+        rows = self.run(query, (self.memory, stream))
+        return unpack(int(rows[0][0])) if rows else unpack(FIRST)
+
+    def line_before(self, stream: str, position: Position) -> Record | None:
+        query = (
+            "SELECT line FROM looseleaf.records WHERE memory = %s AND pos < %s AND pos >= %s AND stream = "
+            "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos DESC LIMIT 1"
+        )
+        place = pack(position)
+        values = (self.memory, place, position.segment << _SHIFT, self.memory, stream)
+        rows = self.run(query.replace("SELECT line", "SELECT line, pos"), values)
+        if not rows or int(rows[0][1]) + len(rows[0][0]) != place:
+            return None
+        raw = bytes(rows[0][0]).removesuffix(b"\n")
+        last = list(codec.pieces(raw))[-1] if raw else None
+        return last.record if last is not None and last.record is not None and last.end == len(raw) else {}
+
+    def sum(self, stream: str, position: Position) -> str | None:
+        """Return the checksum of a stream up to a place: of the seals of earlier segments, and the bytes of this."""
+        from zlib import crc32
+
+        if pack(self.end(stream)) < pack(position):
+            return None
+        segment, at, sum = self._sums.get(stream, (0, 0, 0))
+        if segment != position.segment or at > position.offset:
+            before = self.seals(stream, position.segment)
+            segment, at, sum = position.segment, 0, crc32(before) if before else 0
+        base = segment << _SHIFT
+        for _, line in self.raw_lines(stream, base + at, base + position.offset):
+            sum, at = crc32(line, sum), at + len(line)
+        self._sums[stream] = segment, at, sum
+        return f"{sum:08x}"
+
+    def seals(self, stream: str, before: int | None = None) -> bytes:
+        """Return the file with the seals of a stream's sealed segments (before one). What it lacks is computed, and
+        kept."""
+        archive = stream_files(stream)[1]
+        path = f"{archive}/{SUMS}"
+        document = self._document(path)
+        data = document if document is not None else b""
+        sealed = [
+            number
+            for number in self._segment_numbers(stream)
+            if number < (self._ends().get(stream, FIRST) >> _SHIFT)
+        ]
+        missing = [number for number in sealed if f"  {segment_name(number)}\n".encode() not in data]
+        if missing:
+            for number in missing:
+                digest = sha256(self.segment(stream, number))
+                data += f"{digest}  {segment_name(number)}\n".encode()
+            self._upsert(path, data)
+        if before is None:
+            return data
+        last = f"  {segment_name(before - 1)}\n".encode()
+        at = data.rfind(last)
+        return data[: at + len(last)] if at >= 0 else b""
+
+    def _segment_numbers(self, stream: str) -> list[int]:
+        query = (
+            "WITH RECURSIVE s AS (SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s), "
+            "n(segment) AS (SELECT (SELECT min(pos) >> 40 FROM looseleaf.records WHERE memory = %s AND stream = "
+            "(SELECT stream FROM s)) UNION ALL SELECT (SELECT min(pos) >> 40 FROM looseleaf.records WHERE memory = %s "
+            "AND stream = (SELECT stream FROM s) AND pos >= (n.segment + 1) << 40) FROM n WHERE n.segment IS NOT NULL) "
+            "SELECT segment FROM n WHERE segment IS NOT NULL"
+        )
+        return [int(row[0]) for row in self.run(query, (self.memory, stream, self.memory, self.memory))]
+
+    def segments(self, stream: str) -> dict[int, tuple[str, tuple[int, int], int]]:
+        """Return the path, the identity and the size of each segment, by number."""
+        found: dict[int, tuple[str, tuple[int, int], int]] = {}
+        path, archive = stream_files(stream)
+        active = self._ends().get(stream, FIRST) >> _SHIFT
+        for number in self._segment_numbers(stream):
+            last = self.run(
+                "SELECT pos, octet_length(line) FROM looseleaf.records WHERE memory = %s AND pos < %s AND stream = "
+                "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos DESC LIMIT 1",
+                (self.memory, (number + 1) << _SHIFT, self.memory, stream),
+            )
+            size = (int(last[0][0]) & _MASK) + int(last[0][1])
+            place = path if number >= active else f"{archive}/{segment_name(number)}"
+            found[number] = place, (self._edition_number(), number), size
+        return found
+
+    def segment(self, stream: str, number: int, start: int = 0) -> bytes:
+        """Return the bytes of a segment from a place on."""
+        base = number << _SHIFT
+        return b"".join(line for _, line in self.raw_lines(stream, base + start, base + FIRST))
+
+    def rotate(self, stream: str) -> None:
+        stream_files(stream)
+        self._write(
+            "UPDATE looseleaf.streams SET next = ((next >> 40) + 1) << 40 WHERE memory = %s AND name = %s "
+            "AND (next & 1099511627775) > 0",
+            (self.memory, stream),
+        )
+
+    def streams(self, machine: str = "") -> list[str]:
+        """Return the streams of this memory's own log, or of another machine's, in their order."""
+        prefix = stream_of(machine, "") if machine else ""
+        found = {name.removeprefix(prefix) for name in self._ends() if name.startswith(prefix)}
+        plain = [name for name in ("journal", "calls", "tombstones", "imports") if name in found]
+        agents = sorted(name for name in found if name.startswith("traces/"))
+        prompts = sorted(name for name in found if name.startswith("prompts/"))
+        return [prefix + name for name in (*plain, *agents, *prompts)]
+
+    def compare(self, streams: Sequence[str], on_loss: Callable[[str], None]) -> None:
+        """A log in a database does not go back."""
+
+    # --- documents -------------------------------------------------------------------------
+
+    def get(self, path: str, limit: int | None = None) -> Document | None:
+        path = canonical(path)
+        query = (
+            "SELECT octet_length(data), CASE WHEN octet_length(data) <= %s THEN data END FROM looseleaf.documents "
+            "WHERE memory = %s AND path = %s"
+        )
+        most = (1 << 31) - 1 if limit is None else limit
+        rows = self.run(query, (most, self.memory, path))
+        if not rows:
+            data = self._view_of_folder.read_log(path)
+            return None if data is None else Document(path, data)
+        if rows[0][1] is None:
+            raise over_limit(path, most)
+        return Document(path, bytes(rows[0][1]))
+
+    def _document(self, path: str) -> bytes | None:
+        rows = self.run(
+            "SELECT data FROM looseleaf.documents WHERE memory = %s AND path = %s", (self.memory, path)
+        )
+        return bytes(rows[0][0]) if rows else None
+
+    def _read_file(self, path: str) -> bytes | None:
+        return self._document(path)
+
+    def stat(self, path: str) -> Stat | None:
+        path = canonical(path)
+        query = f"SELECT {_STAT} FROM looseleaf.documents WHERE memory = %s AND path = %s"
+        rows = self.run(query, (self.memory, path))
+        return _stat_of(rows[0]) if rows else None
+
+    def put(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: str | None,
+        record: Record | None = None,
+        when: float | None = None,
+    ) -> str:
+        new = str(record["new"]) if record is not None and record.get("new") else sha256(data)
+        self._change(canonical(path), data, base, new, record, when)
+        return new
+
+    def delete(self, path: str, *, base: str, record: Record | None = None) -> None:
+        self._change(canonical(path), None, base, None, record)
+
+    def _change(
+        self,
+        path: str,
+        data: bytes | None,
+        base: str | None,
+        new: str | None,
+        record: Record | None,
+        when: float | None = None,
+    ) -> None:
+        if data is None and base is None:
+            raise Stale(path, base, None)
+        since = self._since()
+        values = (
+            self.memory,
+            path,
+            path.rpartition("/")[0],
+            fold_name(path),
+            data,
+            bytes.fromhex(new) if new is not None else None,
+            bytes.fromhex(base) if base is not None else None,
+            self._encode(record) if record is not None else None,
+            self._policy.segment_bytes,
+            since,
+            None if when is None else datetime.datetime.fromtimestamp(when, datetime.UTC),
+        )
+        for _ in range(100):
+            try:
+                outcome, _, present, other, _ = self._write(_PUT, values)[0]
+            except Lost:
+                if self._is_done(path, new, record):
+                    return
+                continue
+            if outcome == "done":
+                return
+            if outcome == "outdated":
+                raise Outdated
+            if outcome == "twin":
+                raise Refused(
+                    f"{path} was not made: {other} exists, and some systems take the two names for one. "
+                    f"Change {other}, or choose a name that differs in more than case or accents."
+                )
+            if outcome == "stale":
+                raise Stale(path, base, bytes(present).hex() if present is not None else None)
+        raise Unwritten(f"{path} was not written: it changes all the time. Repeat it.")
+
+    def _is_done(self, path: str, new: str | None, record: Record | None) -> bool:
+        """True if a change was made before its connection broke."""
+        self.database.end_lost()
+        if record is not None:
+            return self._find_written(JOURNAL, record.get("id"), 0) is not None
+        data = self._document(path)
+        return (None if data is None else sha256(data)) == new
+
+    def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
+        path = canonical(path)
+        if not path.startswith("views/"):
+            raise Invalid(
+                f"{path} was not written: only files in views/ may be written without a base. Use put."
+            )
+        since = self._since()
+        asked = since if since is not None else of[0] if of else None
+        digest = bytes.fromhex(sha256(data))
+        values = self.memory, path, path.rpartition("/")[0], data, digest, asked
+        _, is_written = self.run(_VIEW, values)[0]
+        if not is_written and since is not None:
+            raise Outdated
+
+    def _upsert(self, path: str, data: bytes) -> None:
+        """Write a file of the log that follows from the rest, or whose name says what is in it."""
+        self.run(
+            "INSERT INTO looseleaf.documents (memory, path, folder, sha256, version, data) "
+            "VALUES (%s, %s, %s, %s, nextval('looseleaf.versions'), %s) ON CONFLICT (memory, path) DO UPDATE "
+            "SET data = excluded.data, sha256 = excluded.sha256, version = excluded.version",
+            (self.memory, path, path.rpartition("/")[0], bytes.fromhex(sha256(data)), data),
+        )
+
+    def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
+        folder = canonical(folder)
+        paths = {f"{folder}/{canonical(name)}": data for name, data in files.items()}
+        rows = [
+            (path, path.rpartition("/")[0], bytes.fromhex(sha256(data)), data) for path, data in paths.items()
+        ]
+        paths_of, folders, hashes, bodies = (
+            (list(each) for each in zip(*rows, strict=True)) if rows else ([],) * 4
+        )
+        while True:
+            try:
+                _, is_new = self._write(
+                    "SELECT edition, is_new FROM looseleaf.publish(%s, %s, %s::text[], %s::text[], %s::bytea[], "
+                    "%s::bytea[], %s::bigint)",
+                    (self.memory, folder, paths_of, folders, hashes, bodies, self._since()),
+                )[0]
+                break
+            except Lost:
+                self.database.end_lost()
+                if all(self._document(path) == data for path, data in paths.items()):
+                    return
+        if is_new is None:
+            raise Outdated
+        if not is_new and not again:
+            raise Refused(
+                f"{folder} was not written: it exists, and a published folder never changes. Use a new name."
+            )
+
+    def folders(self, folder: str) -> tuple[str, ...]:
+        """Return the names of the folders directly in a folder. It skips from one to the next, whatever they hold."""
+        prefix = f"{canonical(folder)}/" if folder else ""
+        query = (
+            "WITH RECURSIVE f(folder) AS ((SELECT folder FROM looseleaf.documents WHERE memory = %s AND folder >= %s "
+            "AND folder < %s ORDER BY folder LIMIT 1) UNION ALL SELECT (SELECT d.folder FROM looseleaf.documents d "
+            "WHERE d.memory = %s AND d.folder >= CASE WHEN strpos(substr(f.folder, %s), '/') = 0 THEN f.folder || "
+            "chr(1) ELSE left(f.folder, %s) || split_part(substr(f.folder, %s), '/', 1) || '0' END COLLATE \"C\" "
+            "AND d.folder < %s ORDER BY d.folder LIMIT 1) FROM f WHERE f.folder IS NOT NULL) "
+            "SELECT DISTINCT split_part(substr(folder, %s), '/', 1) FROM f WHERE folder IS NOT NULL"
+        )
+        at, last = len(prefix) + 1, f"{prefix[:-1]}0" if prefix else "\U0010ffff"
+        values = (self.memory, prefix, last, self.memory, at, at - 1, at, last, at)
+        found = {str(row[0]) for row in self.run(query, values)} - {""}
+        return tuple(sorted(found | self._view_of_folder.log_folders(folder)))
+
+    def edition(self) -> Edition:
+        return (self._edition_number(),)
+
+    def _edition_number(self) -> int:
+        rows = self.run("SELECT edition FROM looseleaf.memories WHERE memory = %s", (self.memory,))
+        if not rows:
+            raise Unwritten(f"{self.path} was removed while it was open. Open it again.")
+        return int(rows[0][0])
+
+    def reading(self, of: Edition | tuple[()] = ()) -> OpenReading:
+        return OpenReading(self._readings, self.edition() if of == () else of)
+
+    def put_aside(self, data: bytes, label: str) -> str:
+        """Keep bytes that are about to be replaced below `log/aside/`; return the copy's path."""
+        path = f"{ASIDE}/{random_id()}-{label.replace('/', '.')}"
+        self._upsert(path, data)
+        return path
+
+    # --- what the folder would hold --------------------------------------------------------
+
+    def everything(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the path and the bytes of each file that the folder would have, as of one moment."""
+        return self._view_of_folder.everything()
+
+    def furnish(self, folders: Sequence[str], files: Mapping[str, bytes]) -> None:
+        """Write those of the files that are missing."""
+        for name, data in files.items():
+            if self.stat(name) is None:
+                self._upsert(name, data)
+
+    def locate(self, path: str) -> str:
+        raise Refused(
+            f"{path} is not a file: this memory is in a database, {self.path}. `looseleaf export` writes files."
+        )
+
+    # --- forgetting ------------------------------------------------------------------------
+
+    def switch(self, name: str) -> DatabaseSwitch:
+        """Return an act that replaces many files. Only for forget (FORMAT §17.4)."""
+        from looseleaf.store.postgres.switch import DatabaseSwitch
+
+        return DatabaseSwitch(self, name)
+
+    def mend_ends(self) -> None:
+        """No stream has an unfinished end."""
+
+    def adopt_ends(self) -> None:
+        """Forget what was computed of the streams before."""
+        self._sums.clear()
+
+    def drop_aside(self, is_told: Callable[[bytes], bool]) -> None:
+        """Remove bytes that were set aside on other machines, if they say what is forgotten."""
+        for machine in self.machines():
+            for path, data in self._view_of_folder.documents_below(f"{log_of(machine)}/aside"):
+                if is_told(data):
+                    self.remove_from(machine, path)
+
+    def remove_from(self, machine: str, path: str) -> None:
+        """Remove a file of another machine's log that it removed itself."""
+        if path.startswith(f"{log_of(machine)}/"):
+            self._remove(path)
+
+    def _remove(self, path: str) -> None:
+        self.run("DELETE FROM looseleaf.documents WHERE memory = %s AND path = %s", (self.memory, path))
+
+    def drop_views_of(self, machine: str) -> None:
+        self.run(
+            "DELETE FROM looseleaf.documents WHERE memory = %s AND folder >= %s AND folder < %s",
+            (self.memory, f"views/on/{machine}", f"views/on/{machine}0"),
+        )
+
+    # --- check and repair ------------------------------------------------------------------
+
+    def recover(self) -> None:
+        """No change is ever half made."""
+
+    def check(self) -> Iterator[Problem]:
+        return self._view_of_folder.check()
+
+    def repair(self) -> list[str]:
+        return self._view_of_folder.repair()
+
+    def take_out(self, stream: str, numbers: Collection[int]) -> None:
+        raise Refused(f"Nothing was changed: {self.path} is in a database, where no log has two beginnings.")
+
+    def distrust(self) -> None:
+        """A database is never a copy from anywhere."""
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Last: its name hides the type `list` from the lines below it.
+    def list(self, folder: str = "") -> list[Stat]:
+        name = canonical(folder) if folder else ""
+        query = f"SELECT {_STAT} FROM looseleaf.documents WHERE memory = %s AND folder = %s ORDER BY path"
+        return [_stat_of(row) for row in self.run(query, (self.memory, name))]
+
+
+class Moved(Refused):
+    """A stream no longer ends where its writer thought: it looks again."""
+
+    def __init__(self) -> None:
+        super().__init__("Nothing was written: another process wrote first. Repeat it.")
+
+
+def _stat_of(row: Sequence[Any]) -> Stat:
+    path, size, version, changed = row
+    moment = int(changed.timestamp() * 1_000_000) * 1000
+    return Stat(str(path), int(size), moment, (int(version),))
+
+
+_claims: dict[int, Claims] = {}
+_claims_alone = threading.Lock()
+
+
+def claims_of(database: Database) -> Claims:
+    """Return the claims of this process in a database."""
+    with _claims_alone:
+        found = _claims.get(id(database))
+        if found is None:
+            found = _claims[id(database)] = Claims(database)
+        return found
