@@ -22,7 +22,7 @@ def use_store(memory: Memory, store: FileStore) -> None:
     """Have an open memory go on with another store."""
     parts = memory.parts
     parts.files.close()
-    parts.files = store
+    parts.store = store
     parts.context = _changed(parts.context, store=store)
     for name in [
         each for each in vars(parts) if isinstance(getattr(type(parts), each, None), cached_property)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 TOP_PAGES = ("SOUL.md", "PROJECT.md", "PROJECT.local.md", "USER.md")
 STATE = "state.json"
+SETTINGS = "looseleaf.toml"
 DRAWERS = ("facts", "episodes", "days", "review")
 PEOPLE_ONLY = frozenset({"SOUL.md"})
 """Pages that people write and the program only reads (seed 003)."""
@@ -23,6 +24,15 @@ _NAME_BYTES = 120
 """Shorter than any file system's limit, with room for what the store appends to a name."""
 _PARTS = 16
 """Three times the depth of any path of a memory; beyond that, systems differ."""
+
+
+ADDRESS = ("postgresql://", "postgres://")
+"""How the address of a memory in a database begins."""
+
+
+def is_address(where: object) -> bool:
+    """True if this names a database and not a folder."""
+    return isinstance(where, str) and where.startswith(ADDRESS)
 
 
 def name_fault(name: str) -> str | None:

@@ -235,7 +235,7 @@ def where(path: str, named_by: str | None) -> Finding:
 
 
 def settings(path: str, agent: str) -> Finding:
-    from looseleaf.pages.folder import SETTINGS
+    from looseleaf.base.paths import SETTINGS
     from looseleaf.pages.folder import settings as read
 
     try:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.forget.plan import Needs
-    from looseleaf.store.documents import Switch
+    from looseleaf.store.protocol import Switch
 
 _SHOWN = 3
 """Lines of each kind that an answer shows."""
@@ -150,8 +150,8 @@ def heed_others(parts: Needs, buried: Buried) -> Forgotten:
 def look_for(parts: Needs, buried: Buried) -> Forgotten:
     """Return what would go from a log, opened to be read, because other machines forgot it."""
     parts.known.catch_up()
-    logs = LogSnapshot(parts.files)
-    elsewhere = read_elsewhere(parts.files, parts.stones, buried)
+    logs = LogSnapshot(parts.store)
+    elsewhere = read_elsewhere(parts.store, parts.stones, buried)
     cut = find_heard(logs, parts.known, (), buried, elsewhere.again)
     counts, first = ForgetPlan(parts, cut, logs, None, elsewhere).count(_SHOWN)
     return Forgotten(HEARD, "", counts, first, (), "", None)
@@ -190,7 +190,7 @@ def _turn(parts: Needs) -> Iterator[None]:
     """Let only one process or thread prepare a forget at a time. The others wait, as they would for the lock."""
     seconds = parts.context.policy.lock_seconds
     until = time.monotonic() + seconds
-    alone = parts.files.alone(FORGETTER)
+    alone = parts.store.alone(FORGETTER)
     with alone as is_alone:
         while not is_alone:
             if time.monotonic() > until:
@@ -214,16 +214,16 @@ def _forget(
         parts.placer.catch_up()
         if not dry_run:
             parts.context.redact("")  # creates the memory's key, if it has none
-            parts.files.mend_ends()
+            parts.store.mend_ends()
         was_asked = Tombstones(parts.context.store).holds("asked", f"{by}\n{what}")
         if was_asked and by == "fact" and ".md:" in what:
             _refuse_moved_line(parts, what)
-        logs = LogSnapshot(parts.files)
-    switch = None if dry_run else parts.files.switch(new_id())
+        logs = LogSnapshot(parts.store)
+    switch = None if dry_run else parts.store.switch(new_id())
     try:
         try:
             if buried is not None:
-                elsewhere = read_elsewhere(parts.files, parts.stones, buried)
+                elsewhere = read_elsewhere(parts.store, parts.stones, buried)
                 cut = find_heard(logs, parts.known, parts.pages.absorb.held, buried, elsewhere.again)
                 plan = ForgetPlan(parts, cut, logs, switch, elsewhere)
                 _drop_aside(parts, plan, buried)
@@ -236,7 +236,7 @@ def _forget(
             if not was_asked:
                 raise
             read = probe(parts.context.path, Needles(()))
-            unheard = tuple(name for name in parts.files.machines() if parts.stones.unheard(name))
+            unheard = tuple(name for name in parts.store.machines() if parts.stones.unheard(name))
             return Forgotten(by, what, {}, {}, (), "", read, unheard=unheard), None
         counts, first = plan.count(_SHOWN)
         taken = (*find_taken(parts, plan.cut),)
@@ -299,7 +299,7 @@ def _apply_plan(
     with _locked(parts):
         parts.context.store.recover()
         parts.pages.absorb()
-        parts.files.mend_ends()
+        parts.store.mend_ends()
         if not logs.is_current():
             raise LogMoved
         plan.follow()
@@ -312,7 +312,7 @@ def _apply_plan(
         held = parts.pages.absorb.held_pages()
         parts.close_views()
         switch.commit(FILE)  # first: processes watch this file to know that they must read again
-        parts.files.adopt_ends()
+        parts.store.adopt_ends()
         parts.pages.absorb.heads.forget()
         for path, data in views.items():
             parts.context.store.view(path, data)
@@ -330,12 +330,12 @@ def _prove(parts: Needs, done: Forgotten, plan: ForgetPlan | None, heard: Buried
 
 def _read_all(parts: Needs, needles: Needles) -> Probe:
     """Read every byte. The logs that a merge made of this machine's own are its own."""
-    others = parts.files.machines()
+    others = parts.store.machines()
 
     def owner(path: str) -> str | None:
-        name = parts.files.owner(path)
+        name = parts.store.owner(path)
         if name and path.startswith("log/"):
-            return "" if is_branch_of(name, parts.files.machine) else name if name in others else None
+            return "" if is_branch_of(name, parts.store.machine) else name if name in others else None
         return name
 
     return probe(parts.context.path, needles, owner)
@@ -348,7 +348,7 @@ def _drop_aside(parts: Needs, plan: ForgetPlan, heard: Buried | None) -> None:
     def is_told(data: bytes) -> bool:
         return bool(plan.needles.hits(data)) or (heard is not None and heard.is_in(data, topics))
 
-    parts.files.drop_aside(is_told)
+    parts.store.drop_aside(is_told)
 
 
 def _note_heard(parts: Needs, name: str, buried: Buried) -> Forgotten:

@@ -73,7 +73,7 @@ def _traces_of(parts: Needs, session: str, agent: str | None) -> set[str]:
     streams = (each for each in (*own, *talk_elsewhere(store)) if agent in (None, agent_of(each)))
     lines = (line.record for stream in streams for line in store.read(stream))
     found = {str(record.get("id")) for record in lines if record.get("session_id") == session}
-    return found | Stones(parts.files).gone_by("asked", f"session\n{session}")
+    return found | Stones(parts.store).gone_by("asked", f"session\n{session}")
 
 
 def _made_of(far: Needs, traces: set[str]) -> Iterator[str]:

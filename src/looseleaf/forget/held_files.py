@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.plan import ForgetPlan, Needs
     from looseleaf.forget.probe import Needles
-    from looseleaf.store.documents import Switch
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.protocol import Store, Switch
 
 _ID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
 
@@ -139,9 +138,9 @@ def _cut_log_copy(parts: Needs, plan: ForgetPlan, switch: Switch, path: str) -> 
 
 def _refuse_foreign(parts: Needs, plan: ForgetPlan, known: Container[str]) -> None:
     """Refuse if what goes stands in a file of `log/` that is not the program's, or in its name."""
-    files = parts.files
-    own = {path for stream in files.streams() for path, *_ in files.segments(stream).values()}
-    for path in _log_files(parts.context.store):
+    store = parts.store
+    own = {path for stream in store.streams() for path, *_ in store.segments(stream).values()}
+    for path in _log_files(store):
         if path in own or path in known:
             continue
         document = parts.context.store.get(path)

@@ -60,13 +60,11 @@ if TYPE_CHECKING:
     from looseleaf.pages.pages import Pages
     from looseleaf.place.placer import Placer
     from looseleaf.store.context import Context
-    from looseleaf.store.documents import Switch
-    from looseleaf.store.files import FileStore
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.protocol import OpenStore, Store, Switch
 
     class Needs(Protocol):
         context: Context
-        files: FileStore
+        store: OpenStore
 
         @property
         def known(self) -> Facts: ...
@@ -128,8 +126,8 @@ class ForgetPlan:
     def _look_elsewhere(self, cut: Cut) -> Elsewhere | None:
         """Find what goes from the talk of other machines: what is known here of it goes now."""
         gone: set[str] = set()
-        for stream in talk_elsewhere(self._logs.files):
-            for line in self._logs.files.read(stream):
+        for stream in talk_elsewhere(self._logs.under):
+            for line in self._logs.under.read(stream):
                 left = cut.cut_trace(agent_of(stream), line.record)
                 if left is line.record:
                     continue
@@ -341,8 +339,8 @@ class ForgetPlan:
         for fact in self._after:
             yield f"{fact.relation}: {fact.object}\n{fact.quote or ''}"
         yield from self._read_entries()
-        for stream in talk_elsewhere(self._logs.files):
-            for line in self._logs.files.read(stream):
+        for stream in talk_elsewhere(self._logs.under):
+            for line in self._logs.under.read(stream):
                 left = self._cut.cut_trace(agent_of(stream), line.record)
                 if left is not None and RECALLED not in (left.get("tags") or ()):
                     yield "\n".join(each_text(said_values(left)))
@@ -506,7 +504,7 @@ class ForgetPlan:
         """Return the streams of prompts, calls and imports."""
         own = (JOURNAL, TOMBSTONES)
         return [
-            each for each in self._logs.files.streams() if not each.startswith("traces/") and each not in own
+            each for each in self._logs.under.streams() if not each.startswith("traces/") and each not in own
         ]
 
     def _left_of_trace(self, stream: str, record: Record) -> Record | None:
@@ -548,7 +546,7 @@ class ForgetPlan:
         """Stage what was said since the plan was made; return the number of its bytes. Raise `LogMoved` if some of that
         goes as well."""
         self._follows = True
-        streams = [*self._other_streams(), *filter(_is_of_traces, self._logs.files.streams())]
+        streams = [*self._other_streams(), *filter(_is_of_traces, self._logs.under.streams())]
         return sum(map(self._lines.follow, streams))
 
     def finish(self) -> dict[str, bytes]:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
     from looseleaf.forget.log_snapshot import LogSnapshot
     from looseleaf.forget.probe import Needles
-    from looseleaf.store.documents import StagedFile, Switch
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.documents import StagedFile
+    from looseleaf.store.protocol import Store, Switch
 
     Left = Callable[[str, Record], Record | None]
 
@@ -113,10 +113,10 @@ class RewrittenLines:
         """Rewrite the whole lines that were added since; return the number of their bytes."""
         number, offset = self._ends.get(stream, (0, 0))
         found = 0
-        numbers = sorted(each for each in self._store.files.segments(stream) if each >= number)
+        numbers = sorted(each for each in self._store.under.segments(stream) if each >= number)
         for each in numbers:
             offset = offset if each == number else 0
-            data = self._store.files.segment(stream, each, offset)
+            data = self._store.under.segment(stream, each, offset)
             if each == numbers[-1]:
                 data = data[: data.rfind(b"\n") + 1]  # the rest is being written
             found += len(data)
@@ -139,7 +139,7 @@ class RewrittenLines:
         if there is not None:
             self._switch.extend(there, new)
         elif new != data:
-            before = self._store.files.segment(stream, number)[:offset] if offset else b""
+            before = self._store.under.segment(stream, number)[:offset] if offset else b""
             self.staged[stream, number] = self._switch.put("", before + new)
 
     def place(self) -> None:
@@ -149,13 +149,13 @@ class RewrittenLines:
         for (stream, number), file in self.staged.items():
             by_stream.setdefault(stream, {})[number] = file
         for stream, files in by_stream.items():
-            found = self._store.files.segments(stream)
+            found = self._store.under.segments(stream)
             for number, file in files.items():
                 file.path, _, size = found[number]
                 if stream != JOURNAL and file.size != size:
                     raise LogMoved  # no line may be missing
             sums = {segment_name(number): file.sha256 for number, file in files.items()}
-            reseal(self._store.files, stream_files(stream)[1], sums, self._switch)
+            reseal(self._store.under, stream_files(stream)[1], sums, self._switch)
 
     def _rewrite_line(self, stream: str, raw: bytes, at: Position) -> bytes:
         pieces = records.pieces(raw) if raw else ()
@@ -246,7 +246,7 @@ def rewrite_journal(
     replacements."""
     rows = iter(written)
     has_begun = False
-    last = max(store.files.segments(JOURNAL), default=0)
+    last = max(store.under.segments(JOURNAL), default=0)
     for number, data in store.cut_segments(JOURNAL):
         pieces, first = _read_pieces(data, rows, bodies, needles)
         if has_begun:

@@ -9,7 +9,7 @@ import os
 import stat
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.paths import DRAWERS, STATE, fold_name, is_page, name_fault, path_fault
+from looseleaf.base.paths import DRAWERS, SETTINGS, STATE, fold_name, is_page, name_fault, path_fault
 from looseleaf.base.values import Position, Problem, sha256
 from looseleaf.facts.known_facts import KEY, count_uncompared, told_uncompared
 from looseleaf.log.entries import FOLDER, entries_in, raw_md, read_entry, traces_of
@@ -27,7 +27,6 @@ from looseleaf.log.turns import Mark
 from looseleaf.log.two_heads import find_heads
 from looseleaf.memory.forget_again import check_forgets, forget_again
 from looseleaf.memory.part_heads import TWO_HEADS, part_heads
-from looseleaf.pages.folder import SETTINGS
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.held import Held, copies_among, leftover_of, sure_original, vanished_together, why_held
 from looseleaf.pages.outside_edits import UNEXPLAINED, Heads

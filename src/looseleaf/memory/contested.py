@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def find_contested(parts: Parts) -> list[list[Fact]]:
     """Return the contested values of a memory, slot by slot. Without other machines, nothing is read."""
-    if not parts.files.machines():
+    if not parts.store.machines():
         return []
     from looseleaf.facts.ledger import address_of
     from looseleaf.text.lines import is_said_on

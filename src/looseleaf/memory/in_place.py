@@ -32,8 +32,8 @@ _ROUNDS = 4
 
 def forget_in_place_of(parts: Machine, name: str, *, dry_run: bool = False) -> Forgotten:
     """Forget in the log of another machine what this one and others forgot. Return what went from that log."""
-    machines = parts.files.machines()
-    if name == parts.files.machine:
+    machines = parts.store.machines()
+    if name == parts.store.machine:
         raise Invalid(f"Nothing was forgotten: {name} is this machine itself, which forgets by itself.")
     if name not in machines:
         there = f"There are logs of {', '.join(machines)}." if machines else "No other machine has one."
@@ -55,7 +55,7 @@ def forget_in_place_of(parts: Machine, name: str, *, dry_run: bool = False) -> F
         done = done.but(counts=counts, id=step.id, probe=found)
         parts.pages.absorb()
     if not dry_run:
-        parts.files.drop_views_of(name)
+        parts.store.drop_views_of(name)
     return done
 
 
@@ -75,6 +75,6 @@ def hear(parts: Machine) -> None:
 
 def _found_there(parts: Machine, probe: Probe) -> Probe:
     """Return what was found, but not in this machine's own log: it has forgotten, so that was said since."""
-    machines = tuple(name for name in probe.machines if name != parts.files.machine)
-    elsewhere = tuple(path for path in probe.elsewhere if parts.files.owner(path))
+    machines = tuple(name for name in probe.machines if name != parts.store.machine)
+    elsewhere = tuple(path for path in probe.elsewhere if parts.store.owner(path))
     return Probe(probe.files, probe.bytes, probe.hits, probe.theirs, machines, elsewhere)

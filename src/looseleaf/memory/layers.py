@@ -13,11 +13,10 @@ import re
 
 from looseleaf.base.errors import NotFound, Outdated, Refused
 from looseleaf.base.immutable import frozen, members_of
-from looseleaf.base.paths import quoted
+from looseleaf.base.paths import SETTINGS, quoted
 from looseleaf.base.policy import Policy
 from looseleaf.pages.folder import (
     NAME,
-    SETTINGS,
     home_path,
     is_at_home,
     is_home,

@@ -48,7 +48,7 @@ _OTHERS = 2
 
 
 class Memory:
-    """A memory in a folder, made if it is missing.
+    """A memory in a folder, made if it is missing; or in a database, by its address.
 
         with Memory("notes") as memory:
             memory.remember("I live in Lyon.")
@@ -84,7 +84,7 @@ class Memory:
         self._is_closed = False
 
     def __repr__(self) -> str:
-        return f"Memory({self.path!r}, agent={self.agent!r})"
+        return f"Memory({self.name!r}, agent={self.agent!r})"
 
     def close(self) -> None:
         """Close all handles. What was acknowledged is on disk already."""
@@ -104,8 +104,18 @@ class Memory:
     # --- what it is ------------------------------------------------------------------------
 
     @property
+    def name(self) -> str:
+        """What to call it: its folder, or its address in a database, without a password."""
+        return self.parts.context.name
+
+    @property
+    def where(self) -> str:
+        """The folder, or the address, that opens it again. An address may have a password: show `name`."""
+        return self.parts.context.where
+
+    @property
     def path(self) -> str:
-        """The folder."""
+        """The folder; a memory in a database has none, and raises Refused."""
         return self.parts.context.path
 
     @property
@@ -466,7 +476,7 @@ def as_agent(memory: Memory, agent: str) -> Memory:
         raise Unreadable("The memory was closed. Open it again.")
     own = memory.parts
     other = others[agent] = type(memory)(
-        memory.path,
+        memory.where,
         agent=agent,
         policy=memory.policy if own.has_own_policy else None,
         distiller=own.own_distiller,

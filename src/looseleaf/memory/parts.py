@@ -7,17 +7,26 @@ from functools import cached_property
 
 from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
 from looseleaf.base.origins import FORBIDDEN
-from looseleaf.base.paths import safe_name
-from looseleaf.pages.folder import find, home_path, init_if_free, is_memory, is_projects, settings
+from looseleaf.base.paths import is_address, safe_name
+from looseleaf.pages.folder import (
+    find,
+    home_path,
+    init_if_free,
+    is_memory,
+    is_projects,
+    open_store,
+    settings,
+)
 from looseleaf.place.parts import PlaceParts
 from looseleaf.store import IMPORTS, JOURNAL, TOMBSTONES
-from looseleaf.store.context import Context
+from looseleaf.store.context import Context, no_folder
 from looseleaf.store.files import FileStore
 from looseleaf.store.machines import is_branch_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any, TypeVar
 
     from looseleaf.base.messages import Distilled, Distiller, Trace
@@ -39,7 +48,7 @@ if TYPE_CHECKING:
     from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.recall.recall import Recall
-    from looseleaf.store.claim import ChoreClaim
+    from looseleaf.store.protocol import OpenStore
     from looseleaf.views.build import Built, Topics
     from looseleaf.views.page_index import PageIndex
     from looseleaf.window.conversation import Conversation
@@ -68,12 +77,8 @@ class Parts(PlaceParts):
     ) -> None:
         if where is not None and not os.fspath(where):
             raise Invalid("The memory path is empty. Give a folder, or leave it out.")
-        path = os.path.abspath(os.path.expanduser(where) if where is not None else find())
+        where = os.path.expanduser(where) if where is not None else find()
         agent = safe_name(agent, "agent's name")
-        if not is_memory(path):
-            if must_exist:
-                raise NotFound(f"There is no memory at {path}.")
-            init_if_free(path)
         if model is not None and not callable(getattr(model, "send", None)):
             raise Invalid(f"{model!r} is not a model. Give one of looseleaf.models, such as Anthropic(name).")
         self.has_own_policy = policy is not None
@@ -84,16 +89,37 @@ class Parts(PlaceParts):
         self.seconds: float | None = None
         self.finds_own_talk_only = False
         """Whether recall leaves out what other agents said."""
+        self.store: OpenStore
         self.own_distiller = check_distiller(distiller) if distiller is not None else None
         self.notes: list[str] = []
         self.on_note: Callable[[str], None] | None = None
-        policy = policy or settings(path, agent)
-        self.files = _make_store(path, policy, machine, reads_only=reads_only)
-        self.files.veil = self._veil
+        if is_address(where):
+            from looseleaf.pages import in_database
+
+            self.store, policy = in_database.open_memory(
+                where, policy, agent, must_exist=must_exist, reads_only=reads_only
+            )
+            where = in_database.read_address(where).where
+        else:
+            where = os.path.abspath(where)
+            if not is_memory(where):
+                if must_exist:
+                    raise NotFound(f"There is no memory at {where}.")
+                init_if_free(where)
+            policy = policy or settings(where, agent)
+            self.store = open_store(where, policy, machine, reads_only=reads_only)
+        self.store.veil = self._veil
         self._heeds = False
         shared = (JOURNAL, "calls", IMPORTS, TOMBSTONES)
-        self.files.compare((*shared, f"traces/{agent}", f"prompts/{agent}"), self.note)
-        super().__init__(Context(self.files, path, policy, agent, self.note, self.count, self.redact))
+        self.store.compare((*shared, f"traces/{agent}", f"prompts/{agent}"), self.note)
+        super().__init__(Context(self.store, where, policy, agent, self.note, self.count, self.redact))
+
+    @property
+    def files(self) -> FileStore:
+        """The store, for what takes a folder."""
+        if not isinstance(self.store, FileStore):
+            raise no_folder(self.context.where)
+        return self.store
 
     def close(self) -> None:
         """Close all handles. What was acknowledged is on disk already."""
@@ -361,13 +387,13 @@ class Parts(PlaceParts):
 
     def take_in(self) -> None:
         """Take in what other machines wrote. Most memories have one machine."""
-        if self.files.machines():
+        if self.store.machines():
             self.hear()
             self.others()
             if self.stones.heard():
                 from looseleaf.forget.held_files import cut_late, find_state_copies
 
-                cut_late(self, find_state_copies(self.files))
+                cut_late(self, find_state_copies(self.store))
 
     def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
         return self.others.undone(path, edit, head)
@@ -379,11 +405,11 @@ class Parts(PlaceParts):
     def stones(self) -> Stones:
         from looseleaf.facts.stones import Stones
 
-        return Stones(self.files)
+        return Stones(self.store)
 
     def hear(self) -> None:
         """Forget here what other machines forgot. Within another act, later."""
-        if self._heeds or self.files.is_locked():
+        if self._heeds or self.store.is_locked():
             return
         if not self.stones.unheard() and not self.deaf_branches():
             return
@@ -400,7 +426,7 @@ class Parts(PlaceParts):
     def as_machine(self, machine: str, *, reads_only: bool) -> Parts:
         """Open the memory as another machine."""
         return Parts(
-            self.context.path,
+            self.context.where,
             agent=self.context.agent,
             policy=self.context.policy,
             must_exist=True,
@@ -410,21 +436,21 @@ class Parts(PlaceParts):
 
     def deaf_branches(self) -> list[str]:
         """Return the logs that a merge made of this machine's own, and in which something is still to be forgotten."""
-        branches = (name for name in self.files.machines() if is_branch_of(name, self.files.machine))
+        branches = (name for name in self.store.machines() if is_branch_of(name, self.store.machine))
         return [name for name in branches if self.stones.unheard(name)]
 
     def without_forgotten(self, path: str, head: bytes | None, data: bytes) -> bytes:
-        is_old = bool(self.stones.heard()) and (bool(self.files.machines()) or self._is_tracked)
+        is_old = bool(self.stones.heard()) and (bool(self.store.machines()) or self._is_tracked)
         return self.brought_files.without_forgotten(path, head, data) if is_old else data
 
     def brought(self, path: str, version: str, stat: Stat) -> bool:
-        return bool(self.files.machines()) and self.brought_files.brought(path, version, stat)
+        return bool(self.store.machines()) and self.brought_files.brought(path, version, stat)
 
     def tell_put_back(self, path: str, version: str) -> None:
         self.brought_files.tell_put_back(path, version)
 
     def drop_known(self, copies: Sequence[Held]) -> list[str]:
-        dropped = self.brought_files.drop_known(copies) if self.files.machines() else []
+        dropped = self.brought_files.drop_known(copies) if self.store.machines() else []
         if not self.stones.heard():
             return dropped
         from looseleaf.forget.held_files import cut_late
@@ -450,9 +476,9 @@ class Parts(PlaceParts):
 
         return forbidden(text) is not None
 
-    def claim(self, chore: str) -> ChoreClaim:
+    def claim(self, chore: str) -> AbstractContextManager[bool]:
         """Do a chore of this agent once for all that need it at the same time."""
-        return self.files.claim(f"views/agents/{self.context.agent}/{chore}.lock")
+        return self.store.claim(f"views/agents/{self.context.agent}/{chore}.lock")
 
     def outdated(self, *found: Distilled) -> Callable[[str], bool]:
         from looseleaf.facts.placement import make_outdated_test
@@ -532,14 +558,6 @@ def _find(parts: Parts, name: str) -> Fact | None:
         return parts.notebook.find(name)
     except NotFound:
         return None
-
-
-def _make_store(path: str, policy: Policy, machine: str | None, *, reads_only: bool) -> FileStore:
-    if not reads_only:
-        return FileStore(path, policy, machine=machine)
-    from looseleaf.store.read_only import ReadStore
-
-    return ReadStore(path, policy, machine=machine)
 
 
 def check_distiller(distiller: Distiller) -> Distiller:

@@ -1,5 +1,6 @@
-"""The folder of a memory: find it, tell whether it is one, read its settings, make one.
+"""The folder of a memory: find it, tell whether it is one, read its settings, make one, open its store.
 
+Where an address is given, the memory is in a database, and `in_database.py` does the same.
 Invariant: no folder that holds other files becomes a memory unless a person asks for it.
 """
 
@@ -11,8 +12,8 @@ import re
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Invalid, NotFound, Refused, Unreadable
 from looseleaf.base.ids import new_id
-from looseleaf.base.paths import DRAWERS
-from looseleaf.base.policy import Policy, policy_from
+from looseleaf.base.paths import DRAWERS, SETTINGS, is_address
+from looseleaf.base.policy import Policy
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import JOURNAL
 from looseleaf.store.files import FileStore
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.base.values import Record
+    from looseleaf.store.protocol import OpenStore
 
-SETTINGS = "looseleaf.toml"
 NAME = ".looseleaf"
 """The name of a project's memory, and of the home memory."""
 
@@ -71,8 +72,23 @@ class LogGone(Unreadable):
         super().__init__(f"Nothing was done: {self.says}. {self.then}")
 
 
+def open_store(
+    where: str, policy: Policy | None = None, machine: str | None = None, *, reads_only: bool = False
+) -> OpenStore:
+    """Open the store of a memory that exists. `machine`: see `FileStore`."""
+    if is_address(where):
+        from looseleaf.pages import in_database
+
+        return in_database.open_store(where, policy, reads_only=reads_only)
+    if not reads_only:
+        return FileStore(where, policy, machine=machine)
+    from looseleaf.store.read_only import ReadStore
+
+    return ReadStore(where, policy, machine=machine)
+
+
 def find() -> str:
-    """Return the memory's path: LOOSELEAF_HOME, else the nearest `.looseleaf` or memory upward from here, else
+    """Return where the memory is: LOOSELEAF_HOME, else the nearest `.looseleaf` or memory upward from here, else
     `~/.looseleaf`."""
     home = os.environ.get("LOOSELEAF_HOME")
     if home:
@@ -144,6 +160,10 @@ def above(path: str) -> Iterator[str]:
 def is_memory(path: str) -> bool:
     """True if the folder has a journal. An empty one is left by a crash while making the memory; if the log holds
     anything else, the journal was lost."""
+    if is_address(path):
+        from looseleaf.pages import in_database
+
+        return in_database.is_memory(path)
     log = os.path.join(path, "log")
     if os.path.lexists(os.path.join(log, ".journal.jsonl.icloud")):
         raise NotDownloaded(path)
@@ -181,26 +201,17 @@ def _has_files(folder: str) -> bool:
 
 def settings(path: str, agent: str | None = None) -> Policy:
     """Return the policy of the memory at a path: the defaults with its settings file's changes (for an agent)."""
+    if is_address(path):
+        from looseleaf.pages import in_database
+
+        return in_database.settings(path, agent)
     file = os.path.join(path, SETTINGS)
     if not os.path.lexists(file):
         return Policy()
-    import tomllib
+    from looseleaf.pages.read_settings import read_settings
 
     with FileStore(path) as store:  # read like a page: no link, no pipe that would block
-        settings = store.get(SETTINGS, Policy().page_bytes)
-    data = settings.data if settings else b""
-    try:
-        return policy_from(tomllib.loads(data.decode()), file, agent)
-    except Refused:  # an Invalid is a ValueError too, and already says which line is wrong
-        raise
-    except (ValueError, RecursionError) as error:
-        from looseleaf.pages.held import find_markers
-
-        found = find_markers(data)
-        why = f"it has conflict markers, from line {found[0][0]}" if found else str(error)
-        raise Invalid(
-            f"The memory was not opened: {file} could not be read ({why}). Fix it, or delete it to use the defaults."
-        ) from error
+        return read_settings(store, file, agent)
 
 
 # --- making a memory: the skeleton and a first record in the journal ---------------------
@@ -297,6 +308,10 @@ def _is_in_use(path: str) -> bool:
 
 def init(path: str) -> bool:
     """Make a memory of a folder; False if it already is one. Existing files stay as they are."""
+    if is_address(path):
+        from looseleaf.pages import in_database
+
+        return in_database.init(path)
     if is_memory(path):
         return False
     for folder in above(os.path.realpath(path)):
@@ -322,8 +337,11 @@ def has_pages(path: str) -> bool:
     """True if a memory has a page."""
     from looseleaf.pages.outside_edits import page_files
 
-    with FileStore(path) as store:
+    store = open_store(path)
+    try:
         return next(page_files(store), None) is not None
+    finally:
+        store.close()
 
 
 def begin_again(path: str) -> list[str]:

@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Document
     from looseleaf.pages.held import Held, Take
     from looseleaf.pages.pages import Pages
-    from looseleaf.store.files import FileStore
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.protocol import OpenStore, Store
 
     class Needs(Protocol):
         @property
         def pages(self) -> Pages: ...
         @property
-        def files(self) -> FileStore: ...
+        def store(self) -> OpenStore: ...
 
 
 _LABEL = 40
@@ -95,14 +94,14 @@ def both_texts(parts: Needs, held: Held) -> tuple[str, str]:
     good = parts.pages.absorb.head_bytes(held.of or held.path) or b""
     if held.why == "unread":
         return good.decode("utf-8", "replace"), good.decode("utf-8", "replace")
-    document = parts.files.get(held.path)
+    document = parts.store.get(held.path)
     found = document.data if document is not None else b""
     return good.decode("utf-8", "replace"), decode_text(found) or found.decode("utf-8", "replace")
 
 
 def settle(parts: Needs, path: str, take: str, lines: Sequence[str] | None = None) -> Settled:
     """Settle a held file. `lines`: of a copy, with `both`, only these."""
-    with parts.pages.absorb.threads, parts.files.lock():
+    with parts.pages.absorb.threads, parts.store.lock():
         parts.pages.absorb()
         held = parts.pages.absorb.held.get(path) or parts.pages.absorb.unread.get(path)
         if held is None:
@@ -116,7 +115,7 @@ def settle(parts: Needs, path: str, take: str, lines: Sequence[str] | None = Non
             raise Invalid(
                 f"Nothing was settled: {path} {held.says}, and that is settled by {', '.join(TAKES[held.why])}."
             )
-        document = parts.files.get(path)
+        document = parts.store.get(path)
         if held.of is None and not parts.pages.absorb.hold(path, document):
             raise Refused(f"{path} was not settled: it was saved meanwhile. Look at it again.")
         if held.of is not None and document is not None and chosen != "accept":
@@ -143,7 +142,7 @@ def _settle_page(parts: Needs, held: Held, take: Take, document: Document | None
             absorb.put_back(path, good, base)
             absorb.note_found([path])
         elif base is not None:  # there never was such a page
-            parts.files.delete(path, base=base)
+            parts.store.delete(path, base=base)
         return Settled(path, held.why, take, None, aside)
     new = text.encode() if text is not None else _merged(path, data or b"", take)
     aside = _set_aside(parts, path, data)
@@ -152,7 +151,7 @@ def _settle_page(parts: Needs, held: Held, take: Take, document: Document | None
         return Settled(path, held.why, take, None, aside)
     # The journal goes on from the head; what the new bytes replace is the held file.
     made = absorb.edit_from_head(path, new, PERSON, f"settled: {take}")
-    parts.files.put(path, new, base=base, record=record_of(made))
+    parts.store.put(path, new, base=base, record=record_of(made))
     absorb.heads.catch_up()
     absorb.keep_copy(path, new)
     return Settled(path, held.why, take, made.id, aside)
@@ -196,14 +195,14 @@ def _settle_copy(
         )
         edit = parts.pages.edit(page, change, reason=reason, author=PERSON).id or None
     aside = _set_aside(parts, page, document.data)  # a copy's own name may say anything
-    parts.files.delete(held.path, base=document.sha256)
+    parts.store.delete(held.path, base=document.sha256)
     if held.path in parts.pages.absorb.heads.copies:
         parts.pages.absorb.note_copy(held.path, None)
     return Settled(held.path, held.why, take, edit, aside)
 
 
 def _set_aside(parts: Needs, path: str, data: bytes | None) -> str | None:
-    return None if data is None or is_blank(data) else parts.files.put_aside(data, aside_label(path))
+    return None if data is None or is_blank(data) else parts.store.put_aside(data, aside_label(path))
 
 
 def aside_label(path: str) -> str:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from looseleaf.pages.pages import Pages
     from looseleaf.place.woven_page import PageLog, WovenPage
     from looseleaf.store.context import Context
-    from looseleaf.store.files import FileStore
+    from looseleaf.store.protocol import OpenStore
 
     class Needs(Protocol):
         @property
-        def files(self) -> FileStore: ...
+        def store(self) -> OpenStore: ...
         @property
         def pages(self) -> Pages: ...
         @property
@@ -123,21 +123,21 @@ class BroughtFiles:
         of such a version did not build on it: lines that disappeared that way are put back."""
         logs = page_logs(
             self._store,
-            self._parts.files.machine,
-            self._parts.files.machines(),
+            self._parts.store.machine,
+            self._parts.store.machines(),
             {held.of or "" for held in copies},
         )
         dropped: list[str] = []
         for held in copies:
             path = held.of or ""
             own = logs.get(path, {})
-            document = self._parts.files.get(held.path, self._policy.page_bytes)
+            document = self._parts.store.get(held.path, self._policy.page_bytes)
             if document is None or all(document.sha256 not in log.versions for log in own.values()):
                 continue
             if not self._is_past(path, document.sha256, own):
                 continue
             lost = _overwritten(
-                document.sha256, woven_page(path, own, self._parts.files.machine, self._parts.stones), own
+                document.sha256, woven_page(path, own, self._parts.store.machine, self._parts.stones), own
             )
             if lost and not self.put_back(path, document.data.decode("utf-8", "replace"), lost):
                 continue
@@ -150,8 +150,8 @@ class BroughtFiles:
     def _is_past(self, path: str, version: str, logs: Mapping[str, PageLog]) -> bool:
         """True if all machines that wrote a version say what came after it, or the file here is still that. Before
         that, what was written over it is not known."""
-        document = self._parts.files.get(path, self._policy.page_bytes)
-        stays = {self._parts.files.machine} if document is not None and document.sha256 == version else set()
+        document = self._parts.store.get(path, self._policy.page_bytes)
+        stays = {self._parts.store.machine} if document is not None and document.sha256 == version else set()
         had = {name: log for name, log in logs.items() if version in log.versions}
         wrote = {
             name
@@ -166,7 +166,7 @@ class BroughtFiles:
         """Put lines of a copy on its page again; False if a change of it is to be absorbed first."""
         with self._store.lock():
             absorb = self._parts.pages.absorb
-            document = self._parts.files.get(path, self._policy.page_bytes)
+            document = self._parts.store.get(path, self._policy.page_bytes)
             head = absorb.head_bytes(path)
             if document is None or document.sha256 != sha256_or_none(head):
                 return False
@@ -195,14 +195,14 @@ class BroughtFiles:
     def absorb_reversal(self, path: str, logs: Mapping[str, PageLog]) -> bool:
         """Journal that a person made a page here what it was before: what they took out must not come back with the
         news. Return whether that was so. (What a copier brings is older than its place, or another machine's.)"""
-        absorb, machine = self._parts.pages.absorb, self._parts.files.machine
+        absorb, machine = self._parts.pages.absorb, self._parts.store.machine
         stat = self._store.stat(path) if is_page_path(path) else None
         edited = absorb.heads.edited(path)
         if stat is None or absorb.heads.has_seen(stat) or edited is None or machine not in logs:
             return False
         if stat.mark[4] - stat.mark[3] >= _CARRIED_NS or stat.mtime_ns / 1e9 < edited:
             return False
-        document = self._parts.files.get(path, self._policy.page_bytes)
+        document = self._parts.store.get(path, self._policy.page_bytes)
         there = [log for name, log in logs.items() if name != machine]
         elsewhere = {edit.new for log in there for edit in log.edits.values() if edit.merge is None}
         elsewhere |= {sha256_or_none(log.page) for log in there}

@@ -118,7 +118,7 @@ class OtherMachines:
             with absorb.threads, self._store.lock():
                 absorb.know(recovers=True)
                 freed = self._freed()
-                machines = self._parts.files.machines()
+                machines = self._parts.store.machines()
                 behind = self._find_behind()
                 if self._wait(behind):
                     return
@@ -156,7 +156,7 @@ class OtherMachines:
     def _find_behind(self) -> dict[str, Behind]:
         taken = self._parts.pages.absorb.heads.taken
         places = {name: place for name, place in taken.items() if not name.endswith(".md")}
-        return find_behind(self._store, self._parts.files.machine, places)
+        return find_behind(self._store, self._parts.store.machine, places)
 
     def _wait(self, behind: Mapping[str, Behind]) -> bool:
         """True if a log lacks what was taken in of it, and may be back."""
@@ -169,9 +169,9 @@ class OtherMachines:
     def go_on(self) -> list[str]:
         """Take in what there is, though logs lack what was taken in of them. Return a sentence for each log."""
         with self._parts.pages.absorb.threads, self._store.lock():
-            behind = find_behind(self._store, self._parts.files.machine)
+            behind = find_behind(self._store, self._parts.store.machine)
             if behind:
-                machines = self._parts.files.machines()
+                machines = self._parts.store.machines()
                 self._take_without(behind, [each for each in map(self._read, machines) if each is not None])
         return [told_without(machine) for machine in sorted(behind)]
 
@@ -199,9 +199,9 @@ class OtherMachines:
         """Return a page without an edit of this machine, where others wrote since."""
         for machine in self._find_behind():
             raise Refused(f"Nothing was undone. {told_behind(machine)}")
-        own = self._parts.files.machine
+        own = self._parts.store.machine
         capped = Proofs(self._store, trusts=self._policy.trust_external_edits).capped
-        logs = page_logs(self._store, own, self._parts.files.machines(), {path}, capped).get(path, {})
+        logs = page_logs(self._store, own, self._parts.store.machines(), {path}, capped).get(path, {})
         page = woven_page(path, logs, own, self._parts.stones)
         page.take_arrivals()
         return page.undone(own, edit, head)
@@ -210,7 +210,7 @@ class OtherMachines:
 
     def _has_news(self) -> bool:
         taken = self._parts.pages.absorb.heads.taken
-        others = self._parts.files.machines()
+        others = self._parts.store.machines()
         if any(self._end(name) not in (None, taken.get(name)) for name in others):
             return True
         doubted = self._parts.pages.absorb.heads.doubted
@@ -218,7 +218,7 @@ class OtherMachines:
 
     def _find_talk(self) -> str:
         """Return what changes when talk or entries of other machines arrive: what their logs claim may rest on it."""
-        machines = self._parts.files.machines()
+        machines = self._parts.store.machines()
         stats = (self._store.stat(stream_files(each)[0]) for each in talk_elsewhere(self._store))
         folders = (f"{log_of(machine)}/entries" for machine in machines)
         topics = [f"{folder}/{topic}" for folder in folders for topic in self._store.folders(folder)]
@@ -233,7 +233,7 @@ class OtherMachines:
     def _twin_of(self, path: str) -> str | None:
         """Return the file whose name some systems take for that of a page that has no file here."""
         folder, slash, name = path.rpartition("/")
-        names = self._parts.files.root.names(folder)
+        names = self._parts.store.names(folder)
         twins = (each for each in names if same_name(each, name)) if name not in names else iter(())
         return next((f"{folder}{slash}{each}" for each in sorted(twins)), None)
 
@@ -253,8 +253,8 @@ class OtherMachines:
         buried = self._parts.stones.heard(machine)
         if not buried:
             return
-        self._parts.files.drop_aside(lambda data: False)
-        log, remove = log_of(machine), self._parts.files.remove_from
+        self._parts.store.drop_aside(lambda data: False)
+        log, remove = log_of(machine), self._parts.store.remove_from
         for topic in self._store.folders(f"{log}/entries"):
             for entry in buried.gone.intersection(self._store.folders(f"{log}/entries/{topic}")):
                 remove(machine, f"{log}/entries/{topic}/{entry}")
@@ -315,7 +315,7 @@ class OtherMachines:
         talk = self._find_talk()  # before it is read: what comes meanwhile is looked at the next time
         self._proofs = Proofs(self._store, trusts=self._policy.trust_external_edits)
         paths = {*freed, *(path for each in news for path in each.pages)}
-        files = self._parts.files
+        files = self._parts.store
         logs = page_logs(self._store, files.machine, files.machines(), paths, self._proofs.capped)
         reversed_here = [
             path
@@ -324,7 +324,7 @@ class OtherMachines:
         ]
         if reversed_here:
             logs = page_logs(self._store, files.machine, files.machines(), paths, self._proofs.capped)
-        for machine in (self._parts.files.machine, *self._parts.files.machines()):
+        for machine in (self._parts.store.machine, *self._parts.store.machines()):
             self._facts_of(machine).catch_up()
         arrived: dict[str, tuple[str, Edit]] = {}
         self._logs = logs
@@ -352,7 +352,7 @@ class OtherMachines:
         """Remove conflict copies of the state that a log has as a version of it: what they say is woven in."""
         names = [stat.path for stat in self._store.list()]
         copies = [name for name, original in copies_among(names) if original == STATE]
-        files = self._parts.files
+        files = self._parts.store
         logs = page_logs(self._store, files.machine, files.machines(), {STATE} if copies else ())
         for name in copies:
             document = files.get(name, self._policy.page_bytes)
@@ -360,7 +360,7 @@ class OtherMachines:
                 self._store.delete(name, base=document.sha256)
 
     def _weave_page(self, page: WovenPage, logs: Mapping[str, PageLog]) -> None:
-        absorb, machine, path = self._parts.pages.absorb, self._parts.files.machine, page.path
+        absorb, machine, path = self._parts.pages.absorb, self._parts.store.machine, page.path
         edit_id, found = new_id(), Verdict()
         weave = page.weave()
         latest = page.latest(weave)
@@ -424,7 +424,7 @@ class OtherMachines:
         if not is_page_path(path):
             return  # only pages are made of logs
         absorb = self._parts.pages.absorb
-        document = self._parts.files.get(path, self._policy.page_bytes)
+        document = self._parts.store.get(path, self._policy.page_bytes)
         there = document.sha256 if document is not None else None
         known = {
             sha256_or_none(head),
@@ -469,7 +469,7 @@ class OtherMachines:
         base = find_base(texts, file)
         if path == STATE:
             rows = weave_both(base, merged, own_rows(file, base, [merged, *texts]))
-            machine = self._parts.files.machine
+            machine = self._parts.store.machine
             made = state_of((row, machine) for row in split_lines(rows) if row.strip())
         else:
             file = _own_words(file, base, [merged, *texts])
@@ -490,7 +490,7 @@ class OtherMachines:
         text, before = (new or b"").decode(), (head or b"").decode("utf-8", "replace")
         lines = text.splitlines()
         old = {(fact.relation, fact.object) for fact in parse(path, before).facts}
-        known = {name: self._facts_by_words(name, path) for name in {self._parts.files.machine, *self._facts}}
+        known = {name: self._facts_by_words(name, path) for name in {self._parts.store.machine, *self._facts}}
         found: list[Record] = []
         for read in parse(path, text).facts:
             if (read.relation, read.object) in old:
@@ -523,12 +523,12 @@ class OtherMachines:
     def _proven_facts(self, machine: str, topic: str) -> list[Fact]:
         """Return the facts of a topic as a machine knows them, with no higher level than is proven now."""
         found = self._facts_of(machine).of(topic)
-        if machine == self._parts.files.machine:
+        if machine == self._parts.store.machine:
             return found
         return [self._proofs.capped_fact(fact, machine) for fact in found]
 
     def _facts_of(self, machine: str) -> Facts:
-        if machine == self._parts.files.machine:
+        if machine == self._parts.store.machine:
             return self._parts.known
         if machine not in self._facts:
             log = OtherLog(self._store, machine, without_levels)

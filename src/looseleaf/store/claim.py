@@ -9,7 +9,7 @@ from looseleaf.base.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.store.disk import Alone
+    from looseleaf.store.protocol import Alone
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 

@@ -165,6 +165,9 @@ class FileStore:
         except OSError:
             return False
 
+    def names(self, folder: str) -> Sequence[str]:
+        return self._root.names(folder)
+
     def locate(self, path: str) -> str:
         """Return the full path of a file, for what opens files by itself."""
         return os.path.join(self.path, *self.place(path).split("/"))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Protocol
 
     from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
+    from looseleaf.store.documents import Removal, StagedFile
 
     Edition = tuple[int, ...] | None
 else:
@@ -128,3 +129,104 @@ class Store(Protocol):
     # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = ...) -> list[Stat]:
         """Return the documents directly in a folder, by name."""
+
+
+class Alone(Protocol):
+    """A `with` block: True if no other process or thread is in the same one. It never waits."""
+
+    def __enter__(self) -> bool: ...
+    def __exit__(self, *_: object) -> None: ...
+    def try_again(self) -> bool: ...
+
+
+class Switch(Protocol):
+    """Files and documents that are replaced and removed as one act; what is staged is seen by nobody before."""
+
+    name: str
+
+    def put(self, path: str, data: bytes, base: str | None = ..., *, is_page: bool = ...) -> StagedFile:
+        """Stage the new bytes of a segment or a document."""
+
+    def extend(self, file: StagedFile, data: bytes) -> None:
+        """Add bytes to what is staged."""
+
+    def remove(self, *removals: Removal) -> None: ...
+
+    @property
+    def paths(self) -> set[str]:
+        """All that changes or goes."""
+
+    @property
+    def pages(self) -> Sequence[str]:
+        """The pages that change or go."""
+
+    def commit(self, first: str) -> None:
+        """Replace and remove all, under the lock, and remove all views."""
+
+    def drop(self) -> None:
+        """Remove what was staged, unless it is committed."""
+
+
+class OpenStore(Store, Protocol):
+    """What an open memory needs besides: for chores that are done once, for other machines, and for forgetting."""
+
+    veil: Callable[[str], Callable[[Record], Record]]
+    """Returns what another machine recorded, or a stand-in for what is forgotten."""
+
+    @property
+    def machine(self) -> str:
+        """The name of this machine."""
+
+    def is_locked(self) -> bool:
+        """True if this thread holds the lock."""
+
+    def is_in_place(self) -> bool:
+        """True if the memory is still the one that was opened, and not another under its name."""
+
+    def alone(self, path: str) -> Alone:
+        """Try to be the only one that does a chore, which a path names."""
+
+    def claim(self, path: str) -> AbstractContextManager[bool]:
+        """Do work once for all that need it at the same time; False: another did it meanwhile."""
+
+    def compare(self, streams: Sequence[str], on_loss: Callable[[str], None]) -> None:
+        """Look whether streams still have what was remembered of them. `on_loss` is told what is missing."""
+
+    def place(self, path: str) -> str:
+        """Return the path of a file as a person finds it."""
+
+    def names(self, folder: str) -> Sequence[str]:
+        """Return the names of all that lies directly in a folder."""
+
+    def owner(self, place: str) -> str:
+        """Return the other machine whose log or view a file is; "": none."""
+
+    def remove_from(self, machine: str, path: str) -> None:
+        """Remove a file or a folder of another machine's log that it removed itself."""
+
+    def drop_views_of(self, machine: str) -> None:
+        """Remove another machine's views."""
+
+    def drop_aside(self, is_told: Callable[[bytes], bool]) -> None:
+        """Remove bytes that other machines set aside, if they say what is forgotten."""
+
+    def put_aside(self, data: bytes, label: str) -> str:
+        """Copy bytes that are about to be replaced; return the copy's path."""
+
+    def take_out(self, stream: str, numbers: Collection[int]) -> None:
+        """Take lines out of a stream, by their numbers from its beginning, keeping copies."""
+
+    def segments(self, stream: str) -> dict[int, tuple[str, tuple[int, int], int]]:
+        """Return the path, the identity and the size of each segment, by number. Under the lock they stay."""
+
+    def segment(self, stream: str, number: int, start: int = ...) -> bytes:
+        """Return the bytes of a segment from a place on."""
+
+    def switch(self, name: str) -> Switch:
+        """Return an act that replaces many files. Only for forget (FORMAT §17.4)."""
+
+    def mend_ends(self) -> None:
+        """Cut the unfinished last record of each stream."""
+
+    def adopt_ends(self) -> None:
+        """Take the streams as forget left them."""

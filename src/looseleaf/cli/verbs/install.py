@@ -289,10 +289,10 @@ def _hook_changes(options: CliOptions, name: str) -> list[_Settings]:
 
 def _distiller_change(options: CliOptions) -> _Settings:
     """Return the settings with the wanted distiller. Refused without a memory, and for an unknown name."""
+    from looseleaf.base.paths import SETTINGS
     from looseleaf.base.policy import COMMAND_LINES, is_distiller
     from looseleaf.integrations.settings_files import read, refusal
     from looseleaf.integrations.toml_edit import with_key
-    from looseleaf.pages.folder import SETTINGS
 
     name = str(options.distill_with)
     if options.event == "remove" or not is_distiller(name) or any(each in name for each in '"\\\n'):

@@ -14,8 +14,8 @@ from looseleaf.base import policy as policies
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import SETTINGS
 from looseleaf.base.policy import Policy
-from looseleaf.pages.folder import SETTINGS
 from looseleaf.serve.access import EVERY, PERSON, SCOPES
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask

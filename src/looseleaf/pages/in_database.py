@@ -1,0 +1,110 @@
+"""A memory in a database: open its store, tell whether it is one, read its settings, make one.
+
+It is named by an address (`store/postgres/address.py`), and has no folder. The driver is loaded here, and only for an
+address.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base import ids as clock
+from looseleaf.base.errors import NotFound, to_get
+from looseleaf.base.ids import new_id
+from looseleaf.base.paths import SETTINGS
+from looseleaf.base.policy import Policy
+from looseleaf.log.journal import SCHEMA
+from looseleaf.pages.read_settings import read_settings
+from looseleaf.store import JOURNAL
+from looseleaf.store.postgres.address import default_namespace, parse_address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.base.values import Record
+    from looseleaf.store.postgres.address import Address
+    from looseleaf.store.postgres.store import PostgresStore
+    from looseleaf.store.protocol import Store
+
+
+def read_address(where: str) -> Address:
+    """Return the address of one memory: that of the environment, or `main`, if none is named."""
+    address = parse_address(where)
+    return address if address.namespace else address.of(default_namespace())
+
+
+def open_store(
+    where: str, policy: Policy | None = None, *, make: bool = False, reads_only: bool = False
+) -> PostgresStore:
+    """Open the store of a memory. If there is none of that name, make it, or raise NotFound."""
+    try:
+        from looseleaf.store.postgres.store import PostgresStore
+    except ModuleNotFoundError as error:
+        raise NotFound(
+            f"Nothing was done: a memory in a database needs packages that are not installed. Get them with "
+            f"{to_get('postgres')}."
+        ) from error
+    return PostgresStore.open(read_address(where), policy or Policy(), make=make, reads_only=reads_only)
+
+
+def open_memory(
+    where: str, policy: Policy | None, agent: str, *, must_exist: bool, reads_only: bool
+) -> tuple[PostgresStore, Policy]:
+    """Open the store of a memory, and read its settings, unless a policy is given. A new one is begun."""
+    store = open_store(where, policy, make=not must_exist, reads_only=reads_only)
+    try:
+        if not _has_journal(store):
+            if must_exist:
+                raise no_memory(where)
+            begin(store)
+        if policy is None:
+            policy = store.policy = read_settings(store, _settings_of(where), agent)
+    except BaseException:
+        store.close()
+        raise
+    return store, policy
+
+
+def no_memory(where: str) -> NotFound:
+    return NotFound(f"There is no memory at {read_address(where).shown}.")
+
+
+def is_memory(where: str) -> bool:
+    """True if a memory of that name was begun."""
+    try:
+        with open_store(where, reads_only=True) as store:
+            return _has_journal(store)
+    except NotFound:
+        return False
+
+
+def _has_journal(store: Store) -> bool:
+    return store.end(JOURNAL).offset > 0 or next(store.read(JOURNAL), None) is not None
+
+
+def settings(where: str, agent: str | None = None) -> Policy:
+    with open_store(where, reads_only=True) as store:
+        return read_settings(store, _settings_of(where), agent)
+
+
+def _settings_of(where: str) -> str:
+    return f"{SETTINGS} of {read_address(where).shown}"
+
+
+def init(where: str) -> bool:
+    """Make a memory; False if there is one."""
+    with open_store(where, make=True) as store:
+        return begin(store)
+
+
+def begin(store: PostgresStore) -> bool:
+    """Begin a journal; False if there is one. What comes is explained by it from the first."""
+    from looseleaf.store.postgres.store import Moved
+
+    end = store.end(JOURNAL)
+    if _has_journal(store):
+        return False
+    record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "init"}
+    record["machine"] = store.machine
+    try:
+        store.append(JOURNAL, [record], at=end)
+    except Moved:
+        return False  # another process began it
+    return True
