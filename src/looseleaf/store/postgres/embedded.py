@@ -22,7 +22,7 @@ from looseleaf.base.errors import Refused, Unreadable, Unwritten, to_get
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import IO, Any
 
 OWNER, APPLICATION = "looseleaf_owner", "looseleaf"
 """The role that owns the tables and changes them, and the one that memories are read and written as."""
@@ -114,7 +114,7 @@ class EmbeddedServer:
 
     def start(self) -> bool:
         """Start the server if it does not run, and keep it running until `stop`. False: it ran."""
-        with self._alone("lock"):
+        with self._alone():
             is_started = self._run()
             (self.folder / "stays").touch()
             return is_started
@@ -123,7 +123,7 @@ class EmbeddedServer:
         """Stop the server, whoever uses it. False: it did not run."""
         if not self.data.exists():
             return False
-        with self._alone("lock"):
+        with self._alone():
             (self.folder / "stays").unlink(missing_ok=True)
             return self._halt()
 
@@ -131,15 +131,15 @@ class EmbeddedServer:
     def running(self) -> Iterator[EmbeddedServer]:
         """Have the server run for this block. The last process that needs it stops it, if nobody started it to stay."""
         self._prepare()
-        with open(self.folder / "users", "wb") as users:
-            with self._alone("lock"):
+        with self._open("users") as users:
+            with self._alone():
                 fcntl.flock(users, fcntl.LOCK_SH)
                 self._run()
             try:
                 yield self
             finally:
                 fcntl.flock(users, fcntl.LOCK_UN)
-                with self._alone("lock"):
+                with self._alone():
                     if _is_free(users) and not (self.folder / "stays").exists():
                         self._halt()
 
@@ -284,11 +284,16 @@ class EmbeddedServer:
             return
 
     @contextmanager
-    def _alone(self, name: str) -> Iterator[None]:
+    def _alone(self) -> Iterator[None]:
         self._prepare()
-        with open(self.folder / name, "wb") as lock:
+        with self._open("lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    def _open(self, name: str) -> IO[bytes]:
+        """Open a file of ours, which other users cannot lock."""
+        fd = os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        return open(fd, "w+b")
 
     def _prepare(self) -> None:
         """Make the folder, and refuse one that cannot work."""
@@ -335,7 +340,7 @@ class EmbeddedServer:
             other = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         try:
             # To a file: the server would hold a pipe open.
-            with open(self.folder / "last.log", "w+b") as said:
+            with self._open("last.log") as said:
                 ended = subprocess.run(
                     [str(programs / program), *arguments],
                     cwd=self.folder,
