@@ -206,7 +206,7 @@ class Database:
     ) -> list[tuple[Any, ...]]:
         self.trips += 1
         if memory is None or (wire.memory == memory and not self.pooled):
-            cursor = wire.execute(query, values, binary=True)
+            cursor = wire.cursor(binary=True).execute(query, values)
         else:
             with wire.pipeline():
                 wire.memory = None  # until the answer is there

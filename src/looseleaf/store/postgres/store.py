@@ -51,15 +51,14 @@ _FIRST_ROWS, _MOST_ROWS = 64, 2048
 _IDS_BACK = 2000
 """Records that are looked through for one whose answer was lost."""
 
-_APPEND = (
-    "SELECT edition, start, ends FROM looseleaf.append(%s, %s, %s::bytea[], %s::bigint[], %s::bigint, %s::bigint, "
-    "%s::bigint, %s::bigint)"
-)
+_APPEND_ONE = "SELECT looseleaf.append_line(%s, %s, %s, %s, %s, %s)"
+_APPEND = "SELECT looseleaf.append_lines(%s, %s, %s::bytea[], %s::bigint[], %s, %s, %s, %s)"
 _PUT = (
-    "SELECT outcome, edition, present, other, start FROM looseleaf.put(%s, %s, %s, %s, %s::bytea, %s::bytea, "
-    "%s::bytea, %s::bytea, %s::bigint, %s::bigint, %s::timestamptz)"
+    "SELECT outcome, present, other FROM looseleaf.put(%s, %s, %s, %s, %s::bytea, %s::bytea, %s::bytea, %s::bytea, "
+    "%s, %s, %s::timestamptz)"
 )
-_VIEW = "SELECT edition, is_written FROM looseleaf.view(%s, %s, %s, %s::bytea, %s::bytea, %s::bigint)"
+_VIEW = "SELECT looseleaf.view(%s, %s, %s, %s, %s, %s)"
+_PUBLISH = "SELECT looseleaf.publish(%s, %s, %s::text[], %s::text[], %s::bytea[], %s::bytea[], %s)"
 _STAT = "path, octet_length(data), version, changed"
 
 
@@ -75,6 +74,7 @@ class PostgresStore:
     """A `Store` in a database: one memory of it."""
 
     reads_only = False
+    is_far = True
     edited_outside = False
     """Nothing changes a page but the program."""
 
@@ -188,14 +188,21 @@ class PostgresStore:
 
     # --- streams ---------------------------------------------------------------------------
 
-    def append(
-        self,
-        stream: str,
-        records: Sequence[Record],
-        *,
-        at: Position | None = None,
-        of: Edition | tuple[()] = (),
-    ) -> list[Position]:
+    def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
+        found = self._append(stream, records, None, self._since())
+        if found is None:
+            raise Outdated
+        return found
+
+    def append_after(
+        self, stream: str, last: Position, records: Sequence[Record], of: Edition
+    ) -> list[Position] | None:
+        return self._append(stream, records, pack(last), of[0] if of is not None else None)
+
+    def _append(
+        self, stream: str, records: Sequence[Record], after: int | None, since: int | None
+    ) -> list[Position] | None:
+        """Append records; return their places, or None if what was asked of the stream is not so."""
         stream_files(stream)  # refuses a name that is none
         lines = [self._encode(record) for record in records]
         if not lines:
@@ -204,31 +211,20 @@ class PostgresStore:
         for line in lines:
             offsets.append(size)
             size += len(line)
-        since = of[0] if of else self._since()
-        values = (
-            self.memory,
-            stream,
-            lines,
-            offsets,
-            size,
-            self._policy.segment_bytes,
-            None if at is None else pack(at),
-            since,
-        )
-        last = records[-1].get("id")
+        query, cap = _APPEND_ONE, self._policy.segment_bytes
+        values: tuple[object, ...] = self.memory, stream, lines[0], cap, after, since
+        if len(lines) > 1:
+            query, values = _APPEND, (self.memory, stream, lines, offsets, size, cap, after, since)
         while True:
             try:
-                edition, start, _ = self._write(_APPEND, values)[0]
+                start = self._write(query, values)[0][0]
+                break
             except Lost:
-                start = self._find_written(stream, last, offsets[-1])
-                if start is None:
-                    continue
-                edition = since
-            break
+                start = self._find_written(stream, records[-1].get("id"), offsets[-1])
+                if start is not None:
+                    break
         if start is None:
-            if since not in (None, edition) and of == ():
-                raise Outdated
-            raise Moved
+            return None
         first = unpack(int(start))
         return [Position(first.segment, first.offset + each) for each in offsets]
 
@@ -518,7 +514,7 @@ class PostgresStore:
         )
         for _ in range(100):
             try:
-                outcome, _, present, other, _ = self._write(_PUT, values)[0]
+                outcome, present, other = self._write(_PUT, values)[0]
             except Lost:
                 if self._is_done(path, new, record):
                     return
@@ -554,8 +550,7 @@ class PostgresStore:
         asked = since if since is not None else of[0] if of else None
         digest = bytes.fromhex(sha256(data))
         values = self.memory, path, path.rpartition("/")[0], data, digest, asked
-        _, is_written = self.run(_VIEW, values)[0]
-        if not is_written and since is not None:
+        if not self.run(_VIEW, values)[0][0] and since is not None:
             raise Outdated
 
     def _upsert(self, path: str, data: bytes) -> None:
@@ -578,11 +573,8 @@ class PostgresStore:
         )
         while True:
             try:
-                _, is_new = self._write(
-                    "SELECT edition, is_new FROM looseleaf.publish(%s, %s, %s::text[], %s::text[], %s::bytea[], "
-                    "%s::bytea[], %s::bigint)",
-                    (self.memory, folder, paths_of, folders, hashes, bodies, self._since()),
-                )[0]
+                values = self.memory, folder, paths_of, folders, hashes, bodies, self._since()
+                is_new = self._write(_PUBLISH, values)[0][0]
                 break
             except Lost:
                 self.database.end_lost()
@@ -715,13 +707,6 @@ class PostgresStore:
         name = canonical(folder) if folder else ""
         query = f"SELECT {_STAT} FROM looseleaf.documents WHERE memory = %s AND folder = %s ORDER BY path"
         return [_stat_of(row) for row in self.run(query, (self.memory, name))]
-
-
-class Moved(Refused):
-    """A stream no longer ends where its writer thought: it looks again."""
-
-    def __init__(self) -> None:
-        super().__init__("Nothing was written: another process wrote first. Repeat it.")
 
 
 def _stat_of(row: Sequence[Any]) -> Stat:

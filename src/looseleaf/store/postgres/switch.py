@@ -132,7 +132,9 @@ def _write_segment(wire: Wire, memory: int, stream: str, segment: int, is_active
     at = begin + insert_lines(wire, memory, number, begin, split_lines(data))
     if is_active:
         wire.execute(
-            "UPDATE looseleaf.streams SET next = %s WHERE memory = %s AND name = %s", (at, memory, stream)
+            "UPDATE looseleaf.streams SET next = %s, last = coalesce((SELECT max(pos) FROM looseleaf.records WHERE "
+            "memory = %s AND stream = %s), 0) WHERE memory = %s AND name = %s",
+            (at, memory, number, memory, stream),
         )
 
 

@@ -11,12 +11,13 @@ CREATE TABLE looseleaf.memories (
 );
 COMMENT ON COLUMN looseleaf.memories.edition IS 'one more with each forgetting';
 
--- `next`: the position of the next record, as segment << 40 | byte.
+-- `next`: the position of the next record, as segment << 40 | byte; `last`: of the last one.
 CREATE TABLE looseleaf.streams (
     memory bigint NOT NULL,
     name text COLLATE "C" NOT NULL,
     stream smallint NOT NULL,
     next bigint NOT NULL,
+    last bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (memory, name),
     UNIQUE (memory, stream)
 ) WITH (fillfactor = 50);
@@ -103,46 +104,76 @@ BEGIN
     RETURN found;
 END $$;
 
--- Add lines to a stream, in the order of their positions: no reader passes over a late one. `at`: only if the stream
--- ends there; `since`: only if nothing was forgotten since that edition. `offsets`: where each line begins, from the
--- first; `size`: of all. `start` is where the first line begins; NULL: nothing was written.
-CREATE FUNCTION looseleaf.append(
-    m bigint, stream_name text, given bytea[], offsets bigint[], size bigint, cap bigint, at bigint, since bigint,
-    OUT edition bigint, OUT start bigint, OUT ends bigint
-) LANGUAGE plpgsql AS $$
+-- Where a batch of this size begins: here, or in a new segment if this one has no room for it.
+CREATE FUNCTION looseleaf.room(next bigint, size bigint, cap bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE
+        WHEN (next & 1099511627775) > 0 AND (next & 1099511627775) + size > cap THEN ((next >> 40) + 1) << 40
+        ELSE next END;
+
+-- Make a stream, if no other session has just made it.
+CREATE FUNCTION looseleaf.begin_stream(m bigint, stream_name text) RETURNS void LANGUAGE sql
+    BEGIN ATOMIC
+    INSERT INTO looseleaf.streams (memory, name, stream, next)
+    SELECT m, stream_name, coalesce(max(s.stream), 0) + 1, 1099511627776 FROM looseleaf.streams s WHERE s.memory = m
+    ON CONFLICT DO NOTHING;
+    END;
+
+-- Add a line to a stream; records stand in the order of their positions, so no reader passes over a late one. `after`:
+-- only if the last record begins there; `since`: only if nothing was forgotten since that edition. Returns where the line
+-- begins; NULL: nothing was written.
+CREATE FUNCTION looseleaf.append_line(m bigint, stream_name text, line bytea, cap bigint, after bigint, since bigint)
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     number smallint;
+    start bigint;
+    size bigint := octet_length(line);
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(m);
-    SELECT k.edition INTO edition FROM looseleaf.memories k WHERE k.memory = m;
-    IF since <> edition THEN
-        RETURN;
+    IF since IS NOT NULL AND since <> (SELECT k.edition FROM looseleaf.memories k WHERE k.memory = m) THEN
+        RETURN NULL;
     END IF;
     LOOP
         UPDATE looseleaf.streams s
-        SET next = size + CASE
-            WHEN (s.next & 1099511627775) > 0 AND (s.next & 1099511627775) + size > cap THEN ((s.next >> 40) + 1) << 40
-            ELSE s.next END
-        WHERE s.memory = m AND s.name = stream_name AND (at IS NULL OR s.next = at)
-        RETURNING s.stream, s.next INTO number, ends;
+        SET next = looseleaf.room(s.next, size, cap) + size, last = looseleaf.room(s.next, size, cap)
+        WHERE s.memory = m AND s.name = stream_name AND (after IS NULL OR s.last = after)
+        RETURNING s.stream, s.next - size INTO number, start;
         EXIT WHEN FOUND;
-        SELECT s.next INTO ends FROM looseleaf.streams s WHERE s.memory = m AND s.name = stream_name;
-        IF FOUND THEN
-            IF at IS NULL THEN
-                CONTINUE;
-            END IF;
-            RETURN;
-        ELSIF at <> 1099511627776 THEN
-            ends := 1099511627776;
-            RETURN;
+        IF after > 0 OR EXISTS (SELECT FROM looseleaf.streams s WHERE s.memory = m AND s.name = stream_name) THEN
+            RETURN NULL;
         END IF;
-        INSERT INTO looseleaf.streams (memory, name, stream, next)
-        SELECT m, stream_name, coalesce(max(s.stream), 0) + 1, 1099511627776 FROM looseleaf.streams s WHERE s.memory = m
-        ON CONFLICT DO NOTHING;
+        PERFORM looseleaf.begin_stream(m, stream_name);
     END LOOP;
-    start := ends - size;
+    INSERT INTO looseleaf.records (memory, stream, pos, line) VALUES (m, number, start, line);
+    RETURN start;
+END $$;
+
+-- The same for several lines. `offsets`: where each begins, from the first; `size`: of all.
+CREATE FUNCTION looseleaf.append_lines(
+    m bigint, stream_name text, lines bytea[], offsets bigint[], size bigint, cap bigint, after bigint, since bigint
+) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    number smallint;
+    start bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(m);
+    IF since IS NOT NULL AND since <> (SELECT k.edition FROM looseleaf.memories k WHERE k.memory = m) THEN
+        RETURN NULL;
+    END IF;
+    LOOP
+        UPDATE looseleaf.streams s
+        SET next = looseleaf.room(s.next, size, cap) + size,
+            last = looseleaf.room(s.next, size, cap) + offsets[array_length(offsets, 1)]
+        WHERE s.memory = m AND s.name = stream_name AND (after IS NULL OR s.last = after)
+        RETURNING s.stream, s.next - size INTO number, start;
+        EXIT WHEN FOUND;
+        IF after > 0 OR EXISTS (SELECT FROM looseleaf.streams s WHERE s.memory = m AND s.name = stream_name) THEN
+            RETURN NULL;
+        END IF;
+        PERFORM looseleaf.begin_stream(m, stream_name);
+    END LOOP;
     INSERT INTO looseleaf.records (memory, stream, pos, line)
-    SELECT m, number, start + u.at_byte, u.line FROM unnest(given, offsets) AS u (line, at_byte);
+    SELECT m, number, start + u.at_byte, u.line FROM unnest(lines, offsets) AS u (line, at_byte);
+    RETURN start;
 END $$;
 
 -- Change a document from the exact bytes that the caller read (`base`; NULL: there was none) to others (`bytes`; NULL:
@@ -151,12 +182,11 @@ END $$;
 CREATE FUNCTION looseleaf.put(
     m bigint, p text, in_folder text, folded text, bytes bytea, hash bytea, base bytea, journaled bytea, cap bigint,
     since bigint, at_time timestamptz,
-    OUT outcome text, OUT edition bigint, OUT present bytea, OUT other text, OUT start bigint
+    OUT outcome text, OUT present bytea, OUT other text
 ) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(m);
-    SELECT k.edition INTO edition FROM looseleaf.memories k WHERE k.memory = m;
-    IF since <> edition THEN
+    IF since IS NOT NULL AND since <> (SELECT k.edition FROM looseleaf.memories k WHERE k.memory = m) THEN
         outcome := 'outdated';
         RETURN;
     END IF;
@@ -191,47 +221,46 @@ BEGIN
         RETURN;
     END IF;
     IF journaled IS NOT NULL THEN
-        SELECT a.start INTO start FROM looseleaf.append(
-            m, 'journal', ARRAY[journaled], ARRAY[0::bigint], octet_length(journaled), cap, NULL, NULL) a;
+        PERFORM looseleaf.append_line(m, 'journal', journaled, cap, NULL, NULL);
     END IF;
     PERFORM pg_notify('looseleaf', m::text || ' ' || left(p, 200));
 END $$;
 
 -- Replace documents that follow from the rest: they may be made again, so no commit waits for the disk.
 CREATE FUNCTION looseleaf.view(
-    m bigint, p text, in_folder text, bytes bytea, hash bytea, since bigint, OUT edition bigint, OUT is_written boolean
-) LANGUAGE plpgsql AS $$
+    m bigint, p text, in_folder text, bytes bytea, hash bytea, since bigint
+) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     PERFORM pg_advisory_xact_lock_shared(m);
-    SELECT k.edition INTO edition FROM looseleaf.memories k WHERE k.memory = m;
-    is_written := since IS NULL OR since = edition;
-    IF is_written THEN
-        INSERT INTO looseleaf.documents AS d (memory, path, folder, sha256, version, data)
-        VALUES (m, p, in_folder, hash, nextval('looseleaf.versions'), bytes)
-        ON CONFLICT (memory, path) DO UPDATE
-        SET data = excluded.data, sha256 = excluded.sha256, version = excluded.version, changed = clock_timestamp();
+    IF since IS NOT NULL AND since <> (SELECT k.edition FROM looseleaf.memories k WHERE k.memory = m) THEN
+        RETURN false;
     END IF;
+    INSERT INTO looseleaf.documents AS d (memory, path, folder, sha256, version, data)
+    VALUES (m, p, in_folder, hash, nextval('looseleaf.versions'), bytes)
+    ON CONFLICT (memory, path) DO UPDATE
+    SET data = excluded.data, sha256 = excluded.sha256, version = excluded.version, changed = clock_timestamp();
+    RETURN true;
 END $$;
 
--- Make a folder of documents at once. `is_new`: false if it exists, and stays as it is; NULL: something was forgotten.
+-- Make a folder of documents at once. Returns false if it exists, and stays as it is; NULL: something
+-- was forgotten.
 CREATE FUNCTION looseleaf.publish(
-    m bigint, in_folder text, paths text[], folders text[], hashes bytea[], bodies bytea[], since bigint,
-    OUT edition bigint, OUT is_new boolean
-) LANGUAGE plpgsql AS $$
+    m bigint, in_folder text, paths text[], folders text[], hashes bytea[], bodies bytea[], since bigint
+) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(m);
     PERFORM pg_advisory_xact_lock(hashtext(m::text || ' ' || in_folder), 1);
-    SELECT k.edition INTO edition FROM looseleaf.memories k WHERE k.memory = m;
-    IF since <> edition THEN
-        RETURN;
+    IF since IS NOT NULL AND since <> (SELECT k.edition FROM looseleaf.memories k WHERE k.memory = m) THEN
+        RETURN NULL;
     END IF;
-    is_new := NOT EXISTS (SELECT FROM looseleaf.documents d WHERE d.memory = m AND d.folder = in_folder);
-    IF is_new THEN
-        INSERT INTO looseleaf.documents (memory, path, folder, sha256, version, data)
-        SELECT m, u.path, u.folder, u.hash, nextval('looseleaf.versions'), u.body
-        FROM unnest(paths, folders, hashes, bodies) AS u (path, folder, hash, body);
+    IF EXISTS (SELECT FROM looseleaf.documents d WHERE d.memory = m AND d.folder = in_folder) THEN
+        RETURN false;
     END IF;
+    INSERT INTO looseleaf.documents (memory, path, folder, sha256, version, data)
+    SELECT m, u.path, u.folder, u.hash, nextval('looseleaf.versions'), u.body
+    FROM unnest(paths, folders, hashes, bodies) AS u (path, folder, hash, body);
+    RETURN true;
 END $$;
 
 -- Remove what follows from the rest. A later file adds the tables of the index to it.
