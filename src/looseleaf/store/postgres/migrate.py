@@ -148,6 +148,7 @@ def migrate(
     database = Database(address)
     with database.connect() as wire, _explained(database):
         _refuse_role(wire, role)
+        _end_with_client(wire)
         with _alone(wire):
             done = _applied(wire)
             before = max(done, default=0)
@@ -193,6 +194,14 @@ def _refuse_role(wire: Wire, role: str) -> None:
             f"Nothing was migrated: the role {role!r:.80} passes row security, which keeps memories apart. Take that "
             "from it, or name another with --role."
         )
+
+
+def _end_with_client(wire: Wire) -> None:
+    """Have the server look whether this process is still there: what a killed one began would go on for long."""
+    try:
+        wire.execute("SET client_connection_check_interval = '500ms'")
+    except (errors.InvalidParameterValue, errors.UndefinedObject):
+        return  # a server on a system that cannot
 
 
 @contextmanager
