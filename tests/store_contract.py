@@ -213,6 +213,29 @@ class StoreContract:
         back = store.read_back(self.log)
         assert [next(back).record, next(back).record] == [given[4], given[3]]
 
+    def test_a_bet_is_written_only_behind_the_record_it_was_made_on(
+        self, store: Store, open_store: OpenStore
+    ) -> None:
+        first, second, third = (record_of(number) for number in range(3))
+        edition = store.edition()
+        positions = store.append_after(self.log, START, [first], edition)
+        assert positions is not None
+        assert store.append_after(self.log, START, [second], edition) is None
+        other = open_store()
+        [last] = other.append(self.log, [second])
+        assert store.append_after(self.log, positions[-1], [third], edition) is None
+        assert store.append_after(self.log, last, [third, record_of("x")], edition) is not None
+        assert store.append_after(self.log, last, [third], edition) is None
+        assert [record["content"] for record in records(store, self.log)] == [0, 1, 2, "x"]
+        store.rotate(self.log)
+        end = list(store.read(self.log))[-1].position
+        assert store.append_after(self.log, end, [record_of("after a seal")], edition) == [
+            list(store.read(self.log))[-1].position
+        ]
+        assert store.append_after(self.log, end, [third], (*(edition or ()), 7)) is None
+        if other is not store:
+            other.close()
+
     def test_a_reader_sees_what_is_appended_while_it_reads(self, store: Store) -> None:
         first, second, third = (record_of(number) for number in range(3))
         store.append(self.log, [first])

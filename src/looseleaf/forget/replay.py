@@ -86,6 +86,8 @@ class World:
     gone)."""
 
     reads_only = False
+    edited_outside = True
+    is_far = False
 
     def __init__(
         self, under: Store, left: Callable[[str, Record], Record | None], files: Mapping[str, bytes | None]
@@ -127,6 +129,14 @@ class World:
                 is_again = self.placed_as is not None and record.get("kind") == "placed"
                 self.journal.append({**record, "id": self.placed_as} if is_again else record)
             return [Position(1, at) for at in range(first, len(self.journal))]
+
+    def append_after(
+        self, stream: str, last: Position, records: Sequence[Record], of: Edition
+    ) -> list[Position] | None:
+        with self._lock:
+            line = next(self.read_back(stream), None)
+            is_last = (line.position if line is not None else START) == last
+            return self.append(stream, records) if is_last and self.edition() == of else None
 
     def read(
         self, stream: str, start: Position = START, on_problem: Callable[[Problem], None] | None = None

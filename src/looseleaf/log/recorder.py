@@ -349,22 +349,48 @@ class Recorder:
         if not clean:
             return []
         with self._alone():
+            if self._store.is_far and self._is_loaded and (bet := self._bet(clean)) is not None:
+                return bet
             if self._position == START or self._store.edition() != self._edition:
                 self.catch_up()  # may take long: not while holding the lock
             with self._store.lock():
                 self.catch_up()
-                last_turn = self.tally.last_turn
-                try:
-                    traces = [self._place_trace(each) for each in clean]
-                    positions = self._store.append(self._stream, [trace.to_record() for trace in traces])
-                except BaseException:
-                    self.tally.last_turn = last_turn  # the tally ran ahead of the log
-                    self._forget()
-                    raise
-                self._position, self._last = positions[-1], traces[-1].id
-                self._unsaved += len(traces)
+                traces = self._write(clean, self._store.append)
             self.save()
-            return traces
+            return traces or []
+
+    def _bet(self, clean: Sequence[RecordRequest]) -> list[Trace] | None:
+        """Write as if no other process had written or forgotten since: one trip to the server. None: one had."""
+
+        def append(stream: str, records: Sequence[Record]) -> list[Position] | None:
+            return self._store.append_after(stream, self._position, records, self._edition)
+
+        traces = self._write(clean, append)
+        if traces is not None:
+            self.save()
+        else:
+            self._is_loaded = False
+        return traces
+
+    def _write(
+        self,
+        clean: Sequence[RecordRequest],
+        append: Callable[[str, Sequence[Record]], list[Position] | None],
+    ) -> list[Trace] | None:
+        last_turn = self.tally.last_turn
+        positions: list[Position] | None = None
+        try:
+            traces = [self._place_trace(each) for each in clean]
+            positions = append(self._stream, [trace.to_record() for trace in traces])
+        finally:
+            if positions is None:
+                self.tally.last_turn = last_turn  # the tally ran ahead of the log
+                self._forget()
+        if positions is None:
+            return None
+        self._position, self._last = positions[-1], traces[-1].id
+        self._unsaved += len(traces)
+        return traces
 
     def _tags_of(self, asked: RecordRequest) -> tuple[str, ...]:
         """Return the tags, with `FORBIDDEN` where the user forbids remembering the message."""

@@ -11,6 +11,7 @@ from looseleaf.base.errors import NotFound, to_get
 from looseleaf.base.ids import new_id
 from looseleaf.base.paths import SETTINGS
 from looseleaf.base.policy import Policy
+from looseleaf.base.values import START
 from looseleaf.log.journal import SCHEMA
 from looseleaf.pages.read_settings import read_settings
 from looseleaf.store import JOURNAL
@@ -96,15 +97,8 @@ def init(where: str) -> bool:
 
 def begin(store: PostgresStore) -> bool:
     """Begin a journal; False if there is one. What comes is explained by it from the first."""
-    from looseleaf.store.postgres.store import Moved
-
-    end = store.end(JOURNAL)
     if _has_journal(store):
         return False
     record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "init"}
     record["machine"] = store.machine
-    try:
-        store.append(JOURNAL, [record], at=end)
-    except Moved:
-        return False  # another process began it
-    return True
+    return store.append_after(JOURNAL, START, [record], store.edition()) is not None  # else another process began it

@@ -50,6 +50,8 @@ class FileStore:
     """A `Store` in a folder."""
 
     reads_only = False
+    edited_outside = True
+    is_far = False
 
     def __init__(
         self,
@@ -316,6 +318,14 @@ class FileStore:
         if self._losses:
             self._journal_losses()
         return positions
+
+    def append_after(
+        self, stream: str, last: Position, records: Sequence[Record], of: Edition
+    ) -> list[Position] | None:
+        with self._lock:
+            line = next(self.read_back(stream), None)
+            is_last = (line.position if line is not None else START) == last
+            return self.append(stream, records) if is_last and self.edition() == of else None
 
     # --- a log that went back --------------------------------------------------------------
 

@@ -20,6 +20,12 @@ class Store(Protocol):
     reads_only: bool
     """True if nothing but views may be written."""
 
+    edited_outside: bool
+    """True if people change documents with other programs: in a folder."""
+
+    is_far: bool
+    """True if each question takes a way to a server: then a writer bets that nothing changed, instead of looking."""
+
     def lock(self) -> AbstractContextManager[object]:
         """Hold the memory alone, across threads and processes. The holder may enter it again."""
 
@@ -34,6 +40,12 @@ class Store(Protocol):
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         """Add records; durable when it returns. One sync serves all of them, and waiting threads' records too."""
+
+    def append_after(
+        self, stream: str, last: Position, records: Sequence[Record], of: Edition
+    ) -> list[Position] | None:
+        """Add records if the last one still begins there (`START`: there is none) and nothing was forgotten since that
+        edition; else add nothing, and return None."""
 
     def read(
         self, stream: str, start: Position = ..., on_problem: Callable[[Problem], None] | None = ...

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Never
 
     from looseleaf.base.values import Position, Record
+    from looseleaf.store.protocol import Edition
 
 
 class ReadStore(FileStore):
@@ -24,6 +25,11 @@ class ReadStore(FileStore):
         raise Unwritten(f"Nothing was written: {self.path} is only read from here.")
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
+        self._refuse()
+
+    def append_after(
+        self, stream: str, last: Position, records: Sequence[Record], of: Edition
+    ) -> list[Position] | None:
         self._refuse()
 
     def put(

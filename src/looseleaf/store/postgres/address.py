@@ -8,16 +8,10 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 
 from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import canonical
+from looseleaf.base.paths import canonical, is_address
 
-_SCHEMES = ("postgresql://", "postgres://")
 _LONGEST = 200
 """Characters of a namespace, less than an entry of a database's index may have."""
-
-
-def is_address(where: object) -> bool:
-    """True if this names a database and not a folder."""
-    return isinstance(where, str) and where.startswith(_SCHEMES)
 
 
 @frozen

@@ -31,13 +31,18 @@ class MemoryLock:
     taken, and may refuse."""
 
     def __init__(
-        self, database: Database, memory: int, shown: str, admit: Callable[[int], None], seconds: float
+        self,
+        database: Database,
+        memory: int,
+        shown: str,
+        admit: Callable[[int], None],
+        seconds: Callable[[], float],
     ) -> None:
         self._database = database
         self._memory = memory
         self._shown = shown
         self._admit = admit
-        self._seconds = min(seconds, LOCK_SECONDS)
+        self._patience = seconds
         self._reset()
 
     def _reset(self) -> None:
@@ -46,6 +51,10 @@ class MemoryLock:
         self._owner = 0
         self._depth = 0
         self._wire: Wire | None = None
+
+    @property
+    def _seconds(self) -> float:
+        return min(self._patience(), LOCK_SECONDS)
 
     @property
     def wire(self) -> Wire | None:

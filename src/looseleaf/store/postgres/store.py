@@ -73,23 +73,30 @@ def unpack(number: int) -> Position:
 class PostgresStore:
     """A `Store` in a database: one memory of it."""
 
-    reads_only = False
     is_far = True
     edited_outside = False
     """Nothing changes a page but the program."""
 
     def __init__(
-        self, database: Database, memory: int, address: Address, policy: Policy | None = None
+        self,
+        database: Database,
+        memory: int,
+        address: Address,
+        policy: Policy | None = None,
+        *,
+        reads_only: bool = False,
     ) -> None:
+        """`reads_only`: nothing but views may be written. The memory lies under another one."""
         policy = policy or Policy()
+        self.reads_only = reads_only
         self.database = database
         self.memory = memory
         self.address = address
         self.veil: Callable[[str], Callable[[Record], Record]] = lambda machine: lambda record: record
         """Returns what another machine recorded, or a stand-in for what is forgotten."""
-        self._policy = policy
+        self.policy = policy
         self._readings = Readings()
-        self._lock = MemoryLock(database, memory, self.path, self._admit, policy.lock_seconds)
+        self._lock = MemoryLock(database, memory, self.path, self._admit, lambda: self.policy.lock_seconds)
         self._claims = claims_of(database)
         self._view_of_folder = FolderView(self)
         self._bodies = Bodies(self._view_of_folder, policy.body_bytes)  # type: ignore[arg-type]
@@ -98,14 +105,16 @@ class PostgresStore:
         self._is_closed = False
 
     @classmethod
-    def open(cls, address: Address, policy: Policy | None = None, *, make: bool = False) -> Self:
+    def open(
+        cls, address: Address, policy: Policy | None = None, *, make: bool = False, reads_only: bool = False
+    ) -> Self:
         """Open a memory; with `make`, make it if it is missing. Raise NotFound if there is none."""
         named = address if address.namespace else address.of(default_namespace())
         database = database_at(named)
         rows = database.run(None, "SELECT looseleaf.find_memory(%s, %s)", (named.namespace, make))
         if rows[0][0] is None:
             raise NotFound(f"There is no memory at {named.shown}. `looseleaf init` makes one.")
-        return cls(database, int(rows[0][0]), named, policy)
+        return cls(database, int(rows[0][0]), named, policy, reads_only=reads_only)
 
     # --- names -----------------------------------------------------------------------------
 
@@ -133,6 +142,11 @@ class PostgresStore:
         """Return the other machine whose log a file is; "": none."""
         name = place.removeprefix(f"{OTHERS}/").partition("/")[0]
         return name if place.startswith(f"{OTHERS}/") and name != self.machine else ""
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of all that lies directly in a folder."""
+        documents = (stat.path.rpartition("/")[2] for stat in self.list(folder))
+        return sorted({*documents, *self.folders(folder)})
 
     def place(self, path: str) -> str:
         """Return where a file would lie in the folder."""
@@ -183,7 +197,7 @@ class PostgresStore:
 
     def claim(self, path: str) -> ChoreClaim:
         """Do work once for all that need it at the same time: see `ChoreClaim`."""
-        patience = 0.0 if self._lock.is_mine() else self._policy.lock_seconds
+        patience = 0.0 if self._lock.is_mine() else self.policy.lock_seconds
         return ChoreClaim(self.alone(path), f"{self.path}/{path}", patience)
 
     # --- streams ---------------------------------------------------------------------------
@@ -197,7 +211,10 @@ class PostgresStore:
     def append_after(
         self, stream: str, last: Position, records: Sequence[Record], of: Edition
     ) -> list[Position] | None:
-        return self._append(stream, records, pack(last), of[0] if of is not None else None)
+        since = of[0] if of is not None else None
+        if self._since() not in (None, since):
+            raise Outdated
+        return self._append(stream, records, pack(last), since)
 
     def _append(
         self, stream: str, records: Sequence[Record], after: int | None, since: int | None
@@ -211,7 +228,7 @@ class PostgresStore:
         for line in lines:
             offsets.append(size)
             size += len(line)
-        query, cap = _APPEND_ONE, self._policy.segment_bytes
+        query, cap = _APPEND_ONE, self.policy.segment_bytes
         values: tuple[object, ...] = self.memory, stream, lines[0], cap, after, since
         if len(lines) > 1:
             query, values = _APPEND, (self.memory, stream, lines, offsets, size, cap, after, since)
@@ -232,6 +249,8 @@ class PostgresStore:
         """Run a statement that writes. Threads of a process that hold the lock go first, so that those that wait do
         not take all connections."""
         self._require_open()
+        if self.reads_only:
+            raise Unwritten(f"Nothing was written: {self.path} is only read from here.")
         if self._lock.is_mine():
             return self.run(query, values)
         self._lock.let_pass()
@@ -252,7 +271,7 @@ class PostgresStore:
         if mark := REQUEST.get():
             record = {**record, "request": mark}
         line = codec.encode_new(record)
-        if len(line) > self._policy.body_bytes:
+        if len(line) > self.policy.body_bytes:
             line = codec.encode(self._bodies.take_out(record))
         return line
 
@@ -508,7 +527,7 @@ class PostgresStore:
             bytes.fromhex(new) if new is not None else None,
             bytes.fromhex(base) if base is not None else None,
             self._encode(record) if record is not None else None,
-            self._policy.segment_bytes,
+            self.policy.segment_bytes,
             since,
             None if when is None else datetime.datetime.fromtimestamp(when, datetime.UTC),
         )
