@@ -154,7 +154,7 @@ def migrate(
             before = max(done, default=0)
             missing = [each for each in migrations or read_migrations() if each.version not in done]
             for each in missing:
-                _apply_patiently(wire, each)
+                _apply_patiently(wire, each, database.shown)
             _grant(wire, role)
             after = max(_applied(wire), default=0)
     return Migrated(before, after, tuple(each.name for each in missing), role)
@@ -236,15 +236,27 @@ def _applied(wire: Wire) -> set[int]:
     return {found for (found,) in rows if isinstance(found, int)}
 
 
-def _apply_patiently(wire: Wire, migration: Migration) -> None:
+def _apply_patiently(wire: Wire, migration: Migration, shown: str) -> None:
     for left in reversed(range(TRIES)):
         try:
             _apply(wire, migration)
             return
-        except (errors.LockNotAvailable, errors.DeadlockDetected):
+        except (errors.LockNotAvailable, errors.DeadlockDetected) as error:
             if not left:
-                raise
+                raise Busy(
+                    f"The migration {migration.name} did nothing in {shown}: a table that it changes is in use. Repeat "
+                    "the command when less is going on; what was migrated before it stays."
+                ) from error
             time.sleep(_PAUSE)
+        except errors.InsufficientPrivilege:
+            raise
+        except errors.DatabaseError as error:
+            if wire.closed:
+                raise
+            raise Refused(
+                f"The migration {migration.name} failed in {shown} and did nothing ({error.diag.message_primary}). "
+                "Report that; what was migrated before it stays."
+            ) from error
 
 
 def _apply(wire: Wire, migration: Migration) -> None:
