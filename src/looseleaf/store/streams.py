@@ -85,6 +85,30 @@ def stream_files(stream: str) -> tuple[str, str]:
     return f"log/prompts/{agent}.jsonl", f"log/prompts/archive/{agent}"
 
 
+_FILES = re.compile(
+    r"log/(?:on/(?P<machine>[^/]+)/)?(?:"
+    r"(?P<plain>journal|calls|tombstones|imports)\.jsonl"
+    r"|(?:(?P<old>calls|tombstones|imports)/)?archive/(?P<number>[0-9]{6,})\.jsonl"
+    r"|traces/(?P<agent>[^/]+)/(?:raw_traces|archive/(?P<traces>[0-9]{6,}))\.jsonl"
+    r"|prompts/(?:(?P<prompter>[^/]+)|archive/(?P<earlier>[^/]+)/(?P<prompts>[0-9]{6,}))\.jsonl)"
+)
+
+
+def stream_of_file(path: str) -> tuple[str, int | None] | None:
+    """Return the stream that a file of a log is of, and the number of its segment (None: it is the active file); None
+    if it is no such file. The other way round: `stream_files`."""
+    found = _FILES.fullmatch(path)
+    if found is None:
+        return None
+    number = found["number"] or found["traces"] or found["prompts"]
+    own = found["plain"] or (found["old"] or "journal" if found["number"] else "")
+    if agent := found["agent"]:
+        own = f"traces/{agent}"
+    elif agent := found["prompter"] or found["earlier"]:
+        own = f"prompts/{agent}"
+    return (f"on/{found['machine']}/{own}" if found["machine"] else own), int(number) if number else None
+
+
 def segment_name(number: int) -> str:
     return f"{number:06d}.jsonl"
 

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from looseleaf.base.errors import Busy, Refused, Unreadable, Unwritten
+from looseleaf.base.errors import Busy, Displaced, Refused, Unreadable, Unwritten
 from looseleaf.store.postgres.address import without_password
 
 if TYPE_CHECKING:
@@ -284,6 +284,8 @@ class Database:
         """Return what an error means for the person that asked, and what to do."""
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         why = without_password(why.removeprefix("connection failed: "))
+        if error.sqlstate == "LL001":
+            return Displaced(moved_sentence(why))
         for kinds, say in _SAYS:
             if isinstance(error, kinds):
                 return say(self.shown, why)
@@ -318,6 +320,11 @@ _NOT_AWAY = (
     "certificate",
 )
 """What a server says that is there, and lets nobody in: libpq gives no code for that."""
+
+
+def moved_sentence(to: str) -> str:
+    """Word that a memory is elsewhere by now."""
+    return f"Nothing was done: this memory moved to {to}. Open that one."
 
 
 def _say(kind: Callable[[str], Refused], sentence: str) -> Callable[[str, str], Refused]:

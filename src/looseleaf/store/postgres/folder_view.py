@@ -13,7 +13,7 @@ from looseleaf.base.values import Position, Problem, sha256
 from looseleaf.store.check_repair import ENTRY_FILES, MISSING_FILE
 from looseleaf.store.losses import TO_DO
 from looseleaf.store.records import BODIES, HASH
-from looseleaf.store.streams import SUMS, records_in, segment_name, segment_number, stream_files
+from looseleaf.store.streams import SUMS, records_in, segment_name, stream_files, stream_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,16 +63,13 @@ class FolderView:
                 )
                 or None
             )
-        if not name.endswith(".jsonl"):
+        found = stream_of_file(path)
+        if found is None:
             return None
-        for stream in self._all_streams():
-            active, archive = stream_files(stream)
-            number = segment_number(name) if folder == archive else None
-            if path == active or number is not None:
-                found = self._store.segments(stream)
-                at = next((each for each, (place, _, _) in found.items() if place == path), None)
-                return self._store.segment(stream, at) if at is not None else None
-        return None
+        stream, number = found
+        segments = self._store.segments(stream)
+        at = next((each for each, (place, _, _) in segments.items() if place == path), number)
+        return self._store.segment(stream, at) if at in segments else None
 
     def log_folders(self, folder: str) -> set[str]:
         """Return the folders directly in a folder that are there for logs."""

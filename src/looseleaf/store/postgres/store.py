@@ -12,7 +12,16 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from looseleaf.base.errors import Invalid, NotFound, Outdated, Refused, Stale, Unreadable, Unwritten
+from looseleaf.base.errors import (
+    Displaced,
+    Invalid,
+    NotFound,
+    Outdated,
+    Refused,
+    Stale,
+    Unreadable,
+    Unwritten,
+)
 from looseleaf.base.ids import random_id
 from looseleaf.base.paths import canonical, fold_name
 from looseleaf.base.policy import Policy
@@ -22,7 +31,7 @@ from looseleaf.store import records as codec
 from looseleaf.store.claim import ChoreClaim
 from looseleaf.store.machines import OTHERS, is_name, log_of, stream_of
 from looseleaf.store.postgres.address import Address, default_namespace
-from looseleaf.store.postgres.database import Lost, database_at
+from looseleaf.store.postgres.database import Lost, database_at, moved_sentence
 from looseleaf.store.postgres.folder_view import FolderView
 from looseleaf.store.postgres.lock import AloneInDatabase, Claims, MemoryLock
 from looseleaf.store.reading import OpenReading, Readings
@@ -111,9 +120,16 @@ class PostgresStore:
         """Open a memory; with `make`, make it if it is missing. Raise NotFound if there is none."""
         named = address if address.namespace else address.of(default_namespace())
         database = database_at(named)
-        rows = database.run(None, "SELECT looseleaf.find_memory(%s, %s)", (named.namespace, make))
-        if rows[0][0] is None:
+        query = "SELECT memory, state, note FROM looseleaf.find_memory(%s, %s)"
+        rows = database.run(None, query, (named.namespace, make))
+        if not rows:
             raise NotFound(f"There is no memory at {named.shown}. `looseleaf init` makes one.")
+        if rows[0][1] == "arriving":
+            raise Unreadable(
+                f"{named.shown} is being moved here. Wait until that is done; if it was interrupted, repeat it."
+            )
+        if rows[0][1] == "left":
+            raise Displaced(moved_sentence(str(rows[0][2])))
         return cls(database, int(rows[0][0]), named, policy, reads_only=reads_only)
 
     # --- names -----------------------------------------------------------------------------

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from looseleaf.base.errors import Refused
 from looseleaf.base.paths import canonical
 from looseleaf.base.values import sha256
 from looseleaf.store.documents import Removal, StagedFile
-from looseleaf.store.streams import segment_number, stream_files
+from looseleaf.store.streams import stream_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,14 +100,8 @@ class DatabaseSwitch:
 
 def _named(path: str) -> tuple[str, int, bool] | None:
     """Return the stream that a file of a log begins, if it has none yet."""
-    for stream in ("journal", "tombstones", "calls", "imports"):
-        if stream_files(stream)[0] == path:
-            return stream, 1, True
-    if path.endswith(".jsonl") and (
-        path.startswith("log/traces/") or segment_number(path.rpartition("/")[2])
-    ):
-        raise Refused(f"{path} was not rewritten: it is of no log of this memory. Repeat the command.")
-    return None
+    found = stream_of_file(path)
+    return (found[0], found[1] or 1, found[1] is None) if found is not None else None
 
 
 def _write_segment(wire: Wire, memory: int, stream: str, segment: int, is_active: bool, data: bytes) -> None:
