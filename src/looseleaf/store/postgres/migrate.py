@@ -20,12 +20,14 @@ from psycopg import errors, sql
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Unreadable
 from looseleaf.base.immutable import frozen
 from looseleaf.store.postgres.database import Database
+from looseleaf.store.postgres.probe import SERVER, TRIED, refuse_server, try_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.store.postgres.address import Address
     from looseleaf.store.postgres.database import Wire
+    from looseleaf.store.postgres.probe import Vectors
 
 _FOLDER = Path(__file__).parent / "schema"
 
@@ -61,12 +63,14 @@ class Migration:
 
 @frozen
 class Migrated:
-    """What a migration did: the names of the files that it applied, and the version before and after."""
+    """What a migration did: the names of the files that it applied, and the version before and after. `vectors`:
+    whether the database may search them."""
 
     before: int
     after: int
     applied: tuple[str, ...]
     role: str
+    vectors: Vectors
 
 
 def read_migrations(folder: Path = _FOLDER) -> tuple[Migration, ...]:
@@ -147,6 +151,8 @@ def migrate(
         )
     database = Database(address)
     with database.connect() as wire, _explained(database):
+        ((number, encoding),) = wire.execute(SERVER).fetchall()
+        refuse_server(database.shown, int(str(number)), str(encoding))
         _refuse_role(wire, role)
         _end_with_client(wire)
         with _alone(wire):
@@ -155,9 +161,11 @@ def migrate(
             missing = [each for each in migrations or read_migrations() if each.version not in done]
             for each in missing:
                 _apply_patiently(wire, each, database.shown)
-            _grant(wire, role)
             after = max(_applied(wire), default=0)
-    return Migrated(before, after, tuple(each.name for each in missing), role)
+            wire.execute(TRIED)
+            _grant(wire, role)
+            found = try_vectors(wire)  # the last thing done: it may end the connection
+    return Migrated(before, after, tuple(each.name for each in missing), role, found)
 
 
 @contextmanager
@@ -297,9 +305,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA looseleaf TO {role}
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA looseleaf TO {role};
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA looseleaf FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA looseleaf TO {role};
-REVOKE ALL ON looseleaf.memories, looseleaf.schema FROM {role};
+REVOKE ALL ON looseleaf.memories, looseleaf.schema, looseleaf.vectors_tried FROM {role};
 GRANT SELECT, UPDATE ON looseleaf.memories TO {role};
-GRANT SELECT ON looseleaf.schema TO {role};
+GRANT SELECT ON looseleaf.schema, looseleaf.vectors_tried TO {role};
 ALTER DEFAULT PRIVILEGES IN SCHEMA looseleaf GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {role};
 ALTER DEFAULT PRIVILEGES IN SCHEMA looseleaf GRANT USAGE ON SEQUENCES TO {role};
 ALTER DEFAULT PRIVILEGES IN SCHEMA looseleaf GRANT EXECUTE ON FUNCTIONS TO {role};
