@@ -9,6 +9,7 @@ from looseleaf.base.immutable import Replaceable, frozen, members_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Literal, NamedTuple
 
     Kind = Literal["identity", "commitment", "constraint", "preference", "trait", "event", "decision"]
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 else:
     Position = namedtuple("Position", ("segment", "offset"))
     Stat = namedtuple("Stat", ("path", "size", "mtime_ns", "mark"))
+
+
+def changed_ns(mark: Sequence[int]) -> int:
+    """Return when a file last changed, by its mark; 0 if a mark is never used again, as in a database."""
+    return max(mark[3:5], default=0)
+
 
 KINDS: tuple[Kind, ...] = ("identity", "commitment", "constraint", "preference", "trait", "event", "decision")
 

@@ -137,10 +137,16 @@ class Marks(Protocol):
     def marks(self, begin: str) -> dict[str, str]:
         """Return the marks of all sources whose names begin so."""
 
+    def marks_of(self, sources: Iterable[str]) -> dict[str, str]:
+        """Return the marks of these sources, without those that are ""."""
+
 
 class Index(Marks, Protocol):
     def change(self) -> AbstractContextManager[object]:
         """Do all of the block or nothing, alone."""
+
+    def look(self) -> AbstractContextManager[object]:
+        """A block for one question: what is read in it may be of its beginning, but for its own changes."""
 
     def take(
         self,

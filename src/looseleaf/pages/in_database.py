@@ -101,4 +101,6 @@ def begin(store: PostgresStore) -> bool:
         return False
     record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "init"}
     record["machine"] = store.machine
-    return store.append_after(JOURNAL, START, [record], store.edition()) is not None  # else another process began it
+    return (
+        store.append_after(JOURNAL, START, [record], store.edition()) is not None
+    )  # else another process began it

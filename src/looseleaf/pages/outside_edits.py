@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import at, is_id, now, time_of
 from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, fold_name, is_page, name_fault
-from looseleaf.base.values import START, Position, sha256, sha256_or_none
+from looseleaf.base.values import START, Position, changed_ns, sha256, sha256_or_none
 from looseleaf.log.journal import (
     ACCEPTED,
     BACK,
@@ -314,7 +314,7 @@ class Heads:
 
     def remember(self, stat: Stat | None, seen_ns: int) -> None:
         """Keep how a page that matches its head looks, provided that a later change must look different."""
-        is_settled = stat is not None and max(stat.mark[3:5]) < seen_ns - _RACY_NS
+        is_settled = stat is not None and changed_ns(stat.mark) < seen_ns - _RACY_NS
         if stat is not None and is_settled and not self.has_seen(stat):
             self.marks[stat.path] = _MARK % stat.mark
             self.unsaved += _SAVE_EVERY
@@ -360,7 +360,7 @@ class Heads:
 def at_file(path: str, stat: Stat | None, old: bytes | None, new: bytes | None) -> at:
     """Return the time of a file, at which ids follow from it and from both versions of the page. One that is gone has
     none: its time is now."""
-    when = min(now(), stat.mark[3] / 1e9) if stat is not None else now()
+    when = min(now(), stat.mtime_ns / 1e9) if stat is not None else now()
     return at(when, f"{path}\n{sha256_or_none(old)}\n{sha256_or_none(new)}")
 
 
@@ -416,7 +416,7 @@ class _Watch:
         mark = stat.mark if stat is not None else None
         if path not in self._since or self._since[path][0] != mark:
             self._since[path] = mark, now
-        age = time.time() - max(stat.mark[3:5]) / 1e9 if stat is not None else -1.0
+        age = time.time() - changed_ns(stat.mark) / 1e9 if stat is not None else -1.0
         if head.sha256 is not None and (document is None or not document.data.strip()):
             left_alone = document is not None and age >= self._settle
             return not left_alone and now - self._since[path][1] < self._settle

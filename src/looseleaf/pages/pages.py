@@ -135,6 +135,13 @@ _TRIES = 100
 """How often a change is retried while something else saves the page, before it is refused."""
 
 
+def make_edits(context: Context, others: Others) -> OutsideEdits:
+    make = OutsideEdits
+    if not context.store.edited_outside:
+        from looseleaf.pages.program_edits import ProgramEdits as make
+    return make(context.store, context.policy, context.note, others)
+
+
 class Pages:
     """The pages of a memory, as its agent reads and changes them."""
 
@@ -142,7 +149,7 @@ class Pages:
         self._store, self._policy = context.store, context.policy
         self._agent, self._note = context.agent, context.note
         self._parts = parts
-        self.absorb = OutsideEdits(context.store, context.policy, context.note, parts)
+        self.absorb = make_edits(context, parts)
         """Called, it journals people's changes in the folder; it also knows the head of each page."""
         self.in_a_row = False
         """Set while several pages are edited in a row: only the edited page is checked, and the rest of the folder if

@@ -195,6 +195,8 @@ class BroughtFiles:
     def absorb_reversal(self, path: str, logs: Mapping[str, PageLog]) -> bool:
         """Journal that a person made a page here what it was before: what they took out must not come back with the
         news. Return whether that was so. (What a copier brings is older than its place, or another machine's.)"""
+        if not self._store.edited_outside:
+            return False
         absorb, machine = self._parts.pages.absorb, self._parts.store.machine
         stat = self._store.stat(path) if is_page_path(path) else None
         edited = absorb.heads.edited(path)

@@ -15,7 +15,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import CONFIDENCE, lowest
 from looseleaf.base.paths import STATE, same_name
-from looseleaf.base.values import START, Position, sha256, sha256_or_none
+from looseleaf.base.values import START, Position, changed_ns, sha256, sha256_or_none
 from looseleaf.facts.joined import join, worth
 from looseleaf.facts.known_facts import Facts
 from looseleaf.facts.ledger import address_of
@@ -271,7 +271,7 @@ class OtherMachines:
             return looked[1]
         last = next(self._store.read_back(stream_of(machine, JOURNAL)), None)
         end = None if last is None else [*last.end, last.record.get("id")]
-        if stat is not None and max(stat.mark[3:5]) < time.time_ns() - RACY_NS:
+        if stat is not None and changed_ns(stat.mark) < time.time_ns() - RACY_NS:
             self._looks[machine] = stat.mark, end
         return end
 

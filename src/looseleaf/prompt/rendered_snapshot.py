@@ -12,6 +12,7 @@ import time
 
 from looseleaf.base.errors import BudgetTooSmall, Invalid, Refused
 from looseleaf.base.immutable import frozen
+from looseleaf.base.values import changed_ns
 from looseleaf.pages.outside_edits import TOP
 from looseleaf.store import JOURNAL, records
 from looseleaf.store.reading import read_and_write
@@ -160,7 +161,7 @@ def _keep_snapshot(
 ) -> None:
     """Keep it if nothing changed while it was made. Not if something was noted: the next call notes it again."""
     try:
-        is_settled = all(max(mark[3:5]) < seen_ns - _RACY_NS for _, mark in key["top"])
+        is_settled = all(changed_ns(mark) < seen_ns - _RACY_NS for _, mark in key["top"])
         if is_settled and not parts.notes and key == _cache_key(parts, budget):
             kept: dict[str, Any] = {"key": key} | made.to_dict()
             if lines:
@@ -178,6 +179,8 @@ def _view_path(agent: str) -> str:
 
 def _cache_key(parts: Needs, budget: int | None) -> dict[str, Any]:
     """Return all that a quick snapshot depends on. The day counts: a fact may hold from or until one."""
+    store = parts.context.store
+    top = store.list("") if store.edited_outside else ()
     farther = [[name, *end] for name, end in parts.farther(_journal_end)]
     return {
         "schema": SCHEMA,
@@ -185,7 +188,7 @@ def _cache_key(parts: Needs, budget: int | None) -> dict[str, Any]:
         "policy": repr(parts.context.policy),
         "day": int(time.time() // 86_400),
         "journal": _journal_end(parts),
-        "top": [[stat.path, list(stat.mark)] for stat in parts.context.store.list("")],
+        "top": [[stat.path, list(stat.mark)] for stat in top],
         **({"farther": farther} if farther else {}),
     }
 

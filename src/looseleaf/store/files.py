@@ -22,6 +22,7 @@ from looseleaf.store.root import (
     GATE_SECONDS,
     LATE,
     LOG,
+    MOVED,
     STAGED,
     Root,
     is_committed,
@@ -229,6 +230,8 @@ class FileStore:
     def _admit(self) -> None:
         """Let this thread have the lock that it has just taken, if it may write."""
         self._require_place()
+        if (to := self.moved_to()) is not None:
+            raise Displaced(f"Nothing was written: this memory moved to {to}. {_MOVED_BACK}")
         self._check_share()
         try:
             if not self._is_claimed:
@@ -243,6 +246,21 @@ class FileStore:
                 raise Outdated
         except OSError as error:
             raise unwritten("The rest of an interrupted forget", error) from error
+
+    def moved_to(self) -> str | None:
+        """Return where the memory moved to, as people may see it; None: it is here."""
+        try:
+            self._root.stat(MOVED)
+        except FileNotFoundError:
+            return None  # mostly, and this is quick
+        return (self._root.read(MOVED) or b"").decode("utf-8", "replace").strip() or None
+
+    def leave(self, to: str) -> None:
+        """Send all that write elsewhere: the memory moved there. Under the lock."""
+        try:
+            self._root.replace(MOVED, f"{to}\n".encode())
+        except OSError as error:
+            raise unwritten(MOVED, error) from error
 
     def _stat_lock(self, path: str) -> os.stat_result | None:
         try:
@@ -333,6 +351,8 @@ class FileStore:
         """Look, by a line of each stream, whether it still has what was remembered of it. `on_loss` is told what is
         missing, now and later; the next write journals it."""
         self._on_loss = on_loss
+        if (to := self.moved_to()) is not None:
+            on_loss(f"This memory moved to {to}: what is read here is as it was then. {_MOVED_BACK}")
         for path, what in self._odd.items():
             on_loss(f"{self.place(path)} is {what}{_NOT_READ}.")
         self._ends.compare(streams)
@@ -621,6 +641,7 @@ class FileStore:
         return self._documents.list(folder)
 
 
+_MOVED_BACK = f"Open that one, or delete {MOVED} to go on here, without what was written there."
 _NOT_READ = (
     ", so nothing of another machine is read from it. Put the real file or folder in its place, or remove it"
 )

@@ -28,6 +28,8 @@ LATE = f"{ASIDE}/late"
 PLAN = "log/forgetting.json"
 FORGETTER = "log/forgetter"
 """Locked by the process that prepares a forget."""
+MOVED = "log/moved"
+"""Says where the memory moved to: what writes to the folder is sent there."""
 GATE = "views/gate.lock"
 """Shared by those that write a view; locked by the one that removes them all, for a forget. It goes with them: what is
 written after that is of the new edition, or not at all."""

@@ -22,7 +22,7 @@ from looseleaf.store import records
 from looseleaf.store.disk import LOCK, TURN, this_disk
 from looseleaf.store.files import locate_in
 from looseleaf.store.machines import as_own
-from looseleaf.store.root import LATE, STAGED, Root, unreadable, unwritten
+from looseleaf.store.root import FORGETTER, LATE, MOVED, STAGED, Root, unreadable, unwritten
 from looseleaf.store.share import WRITER
 from looseleaf.store.streams import segment_number
 
@@ -155,7 +155,7 @@ def _is_stale(name: str) -> bool:
     return draft[3] == _host_name() and not this_disk().is_alive(int(draft[2]))
 
 
-NOT_TAKEN = frozenset({"views", LOCK, TURN, WRITER, STAGED, LATE})
+NOT_TAKEN = frozenset({"views", LOCK, TURN, WRITER, STAGED, LATE, MOVED, FORGETTER})
 """Paths that the next command rebuilds, or that only matter while this machine uses the folder."""
 
 TRIES = 4
@@ -226,8 +226,13 @@ def last_copy(memory: str) -> tuple[str, float] | None:
     return (path, ts) if os.path.lexists(path) else None
 
 
-def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None] | None = None) -> Whole:
-    """Copy a whole memory, as it was at one moment."""
+def export_whole(
+    memory: Memory,
+    sink: Sink,
+    progress: Callable[[int, int], None] | None = None,
+    at_end: Callable[[], None] | None = None,
+) -> Whole:
+    """Copy a whole memory, as it was at one moment. `at_end` is done while nothing can write to it."""
     root = Root(this_disk(), memory.path)
     try:
         for left in reversed(range(TRIES)):
@@ -236,7 +241,7 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
                 with ExitStack() as held:
                     if left == 0:
                         held.enter_context(memory.parts.context.store.lock())
-                    taken = _copy_once(memory, root, sink, progress)
+                    taken = _copy_once(memory, root, sink, progress, at_end)
             except _Changed:
                 continue
             sink.finish()
@@ -250,7 +255,13 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
     )
 
 
-def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int], None] | None) -> Whole:
+def _copy_once(
+    memory: Memory,
+    root: Root,
+    sink: Sink,
+    progress: Callable[[int, int], None] | None,
+    at_end: Callable[[], None] | None,
+) -> Whole:
     found = list(_walk(root, []))
     total = sum(each.size for each in found)
     taken: dict[str, Mark] = {}
@@ -300,6 +311,8 @@ def _copy_once(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, 
                 copy(each)
         if {each.path: each.mark for each in _walk(root, [])} != marks:
             raise _Changed
+        if at_end is not None:
+            at_end()
     return Whole(files, size, (*strangers, *left_out))
 
 
