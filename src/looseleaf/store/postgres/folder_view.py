@@ -18,6 +18,7 @@ from looseleaf.store.streams import SUMS, records_in, segment_name, stream_files
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from looseleaf.store.postgres.database import Wire
     from looseleaf.store.postgres.store import PostgresStore
 
 _SHIFT = 40
@@ -100,40 +101,7 @@ class FolderView:
         for stream in self._all_streams():
             store.seals(stream)
         with store.transaction(isolation="REPEATABLE READ READ ONLY") as wire:
-            rows = wire.execute(
-                "SELECT name, stream, next FROM looseleaf.streams WHERE memory = %s ORDER BY name",
-                (store.memory,),
-            ).fetchall()
-            for name, number, end in rows:
-                yield from self._segment_files(wire, str(name), int(str(number)), int(str(end)))
-            with wire.cursor(name="looseleaf_documents", binary=True) as cursor:
-                cursor.itersize = 200
-                cursor.execute(
-                    "SELECT path, data FROM looseleaf.documents WHERE memory = %s ORDER BY path",
-                    (store.memory,),
-                )
-                for path, data in cursor:
-                    yield str(path), bytes(data)  # type: ignore[call-overload]
-
-    def _segment_files(self, wire: object, stream: str, number: int, end: int) -> Iterator[tuple[str, bytes]]:
-        active, archive = stream_files(stream)
-        with wire.cursor(name="looseleaf_records", binary=True) as cursor:  # type: ignore[attr-defined]
-            cursor.itersize = 2000
-            cursor.execute(
-                "SELECT pos, line FROM looseleaf.records WHERE memory = %s AND stream = %s ORDER BY pos",
-                (self._store.memory, number),
-            )
-            segment = 0
-            lines: list[bytes] = []
-            for at, line in cursor:
-                if at >> _SHIFT != segment and lines:
-                    yield f"{archive}/{segment_name(segment)}", b"".join(lines)
-                    lines = []
-                segment = at >> _SHIFT
-                lines.append(bytes(line))
-            if lines:
-                is_active = segment >= end >> _SHIFT
-                yield active if is_active else f"{archive}/{segment_name(segment)}", b"".join(lines)
+            yield from read_files(wire, store.memory)
 
     # --- check and repair ----------------------------------------------------------------
 
@@ -197,3 +165,42 @@ def _check_schema(path: str, data: bytes, schema: str | None) -> Iterator[Proble
         return
     if not isinstance(value, dict) or value.get("schema") != schema:
         yield Problem(path, None, f"the schema of this file is not {schema}")
+
+
+def read_files(wire: Wire, memory: int) -> Iterator[tuple[str, bytes]]:
+    """Yield each file of a memory's folder: the logs, a segment at a time, then the documents. In a transaction."""
+    rows = wire.execute(
+        "SELECT name, stream, next FROM looseleaf.streams WHERE memory = %s ORDER BY name", (memory,)
+    ).fetchall()
+    for name, number, end in rows:
+        yield from _read_segments(wire, memory, str(name), int(str(number)), int(str(end)) >> _SHIFT)
+    with wire.cursor(name="looseleaf_documents", binary=True) as cursor:
+        cursor.itersize = 200
+        cursor.execute(
+            "SELECT path, data FROM looseleaf.documents WHERE memory = %s ORDER BY path", (memory,)
+        )
+        for path, data in cursor:
+            yield str(path), bytes(data)  # type: ignore[call-overload]
+
+
+def _read_segments(
+    wire: Wire, memory: int, stream: str, number: int, last: int
+) -> Iterator[tuple[str, bytes]]:
+    active, archive = stream_files(stream)
+    with wire.cursor(name="looseleaf_records", binary=True) as cursor:
+        cursor.itersize = 2000
+        cursor.execute(
+            "SELECT pos, line FROM looseleaf.records WHERE memory = %s AND stream = %s ORDER BY pos",
+            (memory, number),
+        )
+        segment = 0
+        lines: list[bytes] = []
+        for at, line in cursor:
+            own = int(str(at)) >> _SHIFT
+            if own != segment and lines:
+                yield f"{archive}/{segment_name(segment)}", b"".join(lines)
+                lines = []
+            segment = own
+            lines.append(bytes(line))  # type: ignore[call-overload]
+        if lines:
+            yield active if segment >= last else f"{archive}/{segment_name(segment)}", b"".join(lines)

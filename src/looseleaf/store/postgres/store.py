@@ -8,6 +8,7 @@ happen to files (torn ends, a copied folder, a save by an editor) is not looked 
 from __future__ import annotations
 
 import datetime
+import re
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -124,10 +125,6 @@ class PostgresStore:
         rows = database.run(None, query, (named.namespace, make))
         if not rows:
             raise NotFound(f"There is no memory at {named.shown}. `looseleaf init` makes one.")
-        if rows[0][1] == "arriving":
-            raise Unreadable(
-                f"{named.shown} is being moved here. Wait until that is done; if it was interrupted, repeat it."
-            )
         if rows[0][1] == "left":
             raise Displaced(moved_sentence(str(rows[0][2])))
         return cls(database, int(rows[0][0]), named, policy, reads_only=reads_only)
@@ -411,7 +408,10 @@ class PostgresStore:
             for number in self._segment_numbers(stream)
             if number < (self._ends().get(stream, FIRST) >> _SHIFT)
         ]
-        missing = [number for number in sealed if f"  {segment_name(number)}\n".encode() not in data]
+        listed = re.findall(rb"  ([0-9]{6,})\.jsonl\n", data)
+        # Only the newest: an older one has lost its seal, which `check` must keep reporting.
+        newest = max(map(int, listed), default=0)
+        missing = [number for number in sealed if number > newest]
         if missing:
             for number in missing:
                 digest = sha256(self.segment(stream, number))
@@ -672,6 +672,14 @@ class PostgresStore:
         raise Refused(
             f"{path} is not a file: this memory is in a database, {self.path}. `looseleaf export` writes files."
         )
+
+    def leave(self, to: str) -> None:
+        """Close it for all that write: it moved there. Under the lock."""
+        with self.transaction() as wire:
+            wire.execute("UPDATE looseleaf.streams SET closed = true WHERE memory = %s", (self.memory,))
+            wire.execute(
+                "UPDATE looseleaf.memories SET state = 'left', note = %s WHERE memory = %s", (to, self.memory)
+            )
 
     # --- forgetting ------------------------------------------------------------------------
 
