@@ -533,6 +533,15 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "export facts.jsonl --as facts",
     ),
+    "move": (
+        "transfer.move",
+        "move a memory from a folder into a database, or from a database into a folder: byte for byte",
+        {
+            "path": {"metavar": "FROM", "help": "a folder, or postgresql://host/database?namespace=NAME"},
+            "to": {"metavar": "TO", "help": "the other of the two; a folder must be new"},
+        },
+        'move .looseleaf "postgresql://db.example.org/memories?namespace=acme/agent-7"',
+    ),
     "merge": (
         "transfer.merge",
         "merge another copy of this memory into it: what either has learned is kept",
@@ -642,6 +651,7 @@ class CliOptions:
     turn: str | None
     model: str | None
     dry_run: bool
+    to: str
     branch: str
     new_branch: bool
     join: bool

@@ -23,7 +23,7 @@ from looseleaf.transfer.export_folder import Copy, ExportTarget, export_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
     from looseleaf.store.postgres.arrival import Arrival
 
@@ -36,12 +36,22 @@ _LONGEST = 1000
 
 @frozen
 class Moved:
-    """The result: where the memory is now, as people may see it, its files and their bytes, and what stayed behind."""
+    """The result: where the memory was and is now, as people may see it, its files, their bytes, and what stayed."""
 
+    source: str
     to: str
     files: int
     bytes: int
     left_out: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "from": self.source,
+            "to": self.to,
+            "files": self.files,
+            "bytes": self.bytes,
+            "left_out": list(self.left_out),
+        }
 
 
 def move(source: str, target: str, progress: Progress | None = None) -> Moved:
@@ -79,7 +89,7 @@ def _to_database(source: str, target: str, progress: Progress | None) -> Moved:
             taken = export_whole(
                 memory, sink, progress, at_end=lambda: _settle(sink, held, store, address.shown)
             )
-        return Moved(address.shown, taken.files, taken.bytes, (*taken.left_out, *sink.left_out))
+        return Moved(path, address.shown, taken.files, taken.bytes, (*taken.left_out, *sink.left_out))
 
 
 def _settle(sink: _Sink, held: ExitStack, store: object, to: str) -> None:
@@ -142,7 +152,7 @@ def _to_folder(source: str, target: str, progress: Progress | None) -> Moved:
                 new.refuse_nesting()
                 count, size = _write(new.draft, files, progress)
         store.leave(path)
-    return Moved(path, count, size, ())
+    return Moved(store.path, path, count, size, ())
 
 
 def _write(draft: str, files: Iterator[tuple[str, bytes]], progress: Progress | None) -> tuple[int, int]:

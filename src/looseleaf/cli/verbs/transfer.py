@@ -323,6 +323,24 @@ def _warn_of_git(path: str) -> None:
 # --- another copy ----------------------------------------------------------------------
 
 
+def move(options: CliOptions) -> int:
+    from looseleaf.transfer.move import move as move_memory
+
+    with progress("moving", unit="bytes") as step:
+        moved = move_memory(options.path or "", options.to, step)
+    if options.json:
+        print_json(moved.to_dict())
+        return 0
+    say(
+        f"{moved.to} is the memory now: {_plural(moved.files, 'file')}, {moved.bytes:,} bytes, each read back."
+    )
+    if moved.left_out:
+        say(f"Left behind, because of their names: {_named(moved.left_out)}")
+    told = f"What is at {plain(moved.source)} stays as it was, and sends writers on. Remove it when you like."
+    next_step(options, told)
+    return 0
+
+
 def merge(options: CliOptions) -> int:
     with open_memory(options) as memory:
         with progress("looking" if options.dry_run else "merging"):
