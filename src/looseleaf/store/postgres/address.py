@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import canonical, is_address
+
+_UNCLEAR = re.compile(r"%(?![0-9A-Fa-f]{2})|%00|[\x00-\x20\x7f\ud800-\udfff]")
+
+_HOST = r"(?:\[[0-9a-fA-F:.]+\]|[^:@\[\],]*)(?::\d{0,5})?"
+_HOSTS = re.compile(rf"(?:[^:@]*(?::[^@:]*)?@)?{_HOST}(?:,{_HOST})*")
+"""A name and a password, and one or several servers of which one is the primary."""
 
 _LONGEST = 200
 """Characters of a namespace, less than an entry of a database's index may have."""
@@ -46,12 +52,14 @@ def parse_address(where: str) -> Address:
         )
     try:
         parts = urlsplit(where)
-        parts.port  # noqa: B018 (parsed here, so that a bad one is refused here)
         asked = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        is_clear = _HOSTS.fullmatch(parts.netloc) and "@" not in parts.path and not parts.fragment
+        if not is_clear or _UNCLEAR.search(where):
+            raise ValueError  # the driver would take a part of a password for a name, and print it
     except ValueError:
         raise Invalid(
-            f"The address {without_password(where)} cannot be read. Give postgresql://host/database?namespace=NAME; "
-            "in a name or password, write other characters as %XX."
+            f"The address {without_password(where)!r:.200} cannot be read. Give "
+            "postgresql://host/database?namespace=NAME; in a name or password, write other characters as %XX."
         ) from None
     own = [(name, value) for name, value in asked if name in ("namespace", "pooler")]
     if len({name for name, _ in own}) != len(own):
@@ -61,8 +69,8 @@ def parse_address(where: str) -> Address:
         raise Invalid(
             "The address says pooler=… with something other than `transaction`. Give that, or leave it out."
         )
-    rest = urlencode([pair for pair in asked if pair[0] not in more])
-    url = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
+    rest = urlencode([pair for pair in asked if pair[0] not in more], safe="/", quote_via=quote)
+    url = f"postgresql://{parts.netloc}{parts.path}{'?' if rest else ''}{rest}"
     namespace = check_namespace(more["namespace"]) if "namespace" in more else ""
     return Address(url, namespace, "pooler" in more)
 
@@ -83,7 +91,15 @@ def check_namespace(name: str) -> str:
 def without_password(url: str) -> str:
     """Return an address without its passwords, also one that cannot be parsed."""
     bare = re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1", url)
-    return re.sub(r"(?<=//)([^/@:]*):[^/]*@", r"\1@", bare)
+    scheme, mark, rest = bare.partition("://")
+    authority = re.split("[/?#]", rest, maxsplit=1)[0]
+    user, at, host = authority.rpartition("@")
+    if at:
+        return f"{scheme}{mark}{user.partition(':')[0]}@{host}{rest[len(authority) :]}"
+    name, colon, port = authority.partition(":")
+    if colon and (not port.isdecimal() or "@" in rest.partition("?")[0]) and "@" in rest:
+        return f"{scheme}{mark}{name}@{rest.rpartition('@')[2]}"  # a password with a / or ?: up to the last @
+    return bare
 
 
 def default_namespace() -> str:
