@@ -93,6 +93,7 @@ class World:
         self, under: Store, left: Callable[[str, Record], Record | None], files: Mapping[str, bytes | None]
     ) -> None:
         self._under = under
+        self.tables = under.tables
         self._left = left
         self._files = files
         self._lock = RLock()
@@ -107,6 +108,11 @@ class World:
 
     def lock(self) -> AbstractContextManager[object]:
         return self._lock
+
+    def look(self) -> AbstractContextManager[object]:
+        return self._under.look()
+
+    def look_again(self) -> None: ...
 
     def machines(self) -> tuple[str, ...]:
         return ()  # what other machines wrote stays

@@ -5,13 +5,13 @@ The index is only read here, never brought up to date. Without one, or with one 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from itertools import islice
 
 from looseleaf.base.values import START, Position
+from looseleaf.index.opening import reading_index
 from looseleaf.index.protocol import PAGE, TOPIC, parse_mark
 from looseleaf.index.said import parts_of_name
-from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
+from looseleaf.index.sqlite import DamagedIndex
 from looseleaf.log.journal import edits_back
 from looseleaf.store import JOURNAL
 
@@ -36,7 +36,7 @@ def lines_with(store: Store, stream: str, parts: Sequence[Part]) -> Iterator[Log
         before = line.position
     if before is None or before == START:
         return
-    with _open_index(store) as index:
+    with reading_index(store) as index:
         try:
             places = index.lines_with(parts, stream) if index is not None else None
             end, last = parse_mark(index.mark(stream)) if index is not None else (START, "")
@@ -69,7 +69,7 @@ def edits_saying(store: Store, path: str, edit: str = "") -> Iterator[Edit]:
 def silent_sources(store: Store, parts: Sequence[Part]) -> dict[str, str]:
     """Return the indexed pages and topics that do not have these parts of words, each with its mark: what
     has another mark now may have them."""
-    with _open_index(store) as index:
+    with reading_index(store) as index:
         try:
             found = index.sources_with(parts) if index is not None else None
             if index is None or found is None:
@@ -78,17 +78,3 @@ def silent_sources(store: Store, parts: Sequence[Part]) -> dict[str, str]:
             return {name: mark for name, mark in marks.items() if name not in found}
         except (DamagedIndex, OSError):
             return {}
-
-
-@contextmanager
-def _open_index(store: Store) -> Iterator[SqliteIndex | None]:
-    """Open the index for reading; None if there is none that can be read."""
-    index = SqliteIndex(store.locate(VIEW))
-    try:
-        is_there = index.open(make=False)
-    except (DamagedIndex, OSError):
-        is_there = False
-    try:
-        yield index if is_there else None
-    finally:
-        index.close()

@@ -96,12 +96,14 @@ def _check(parts: Parts) -> Iterator[Problem]:
     yield from _check_pages(parts)
     yield from copy_problems(parts)
     # The one view that needs it: SQLite notices damage only where it reads, and misses words until then.
+    from looseleaf.index.opening import index_faults
     from looseleaf.index.sqlite import VIEW
-    from looseleaf.recall.index_sync import faults
 
-    for fault in faults(store):
+    for fault in index_faults(store):
         then = "`looseleaf build --full` rebuilds it, and touches nothing else"
-        yield Problem(VIEW, None, f"the index is damaged: {fault}. {then}", "note")
+        yield Problem(
+            VIEW if store.tables is None else "index", None, f"the index is damaged: {fault}. {then}", "note"
+        )
 
 
 def _is_older_entry(store: Store, problem: Problem) -> bool:

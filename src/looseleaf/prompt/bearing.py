@@ -85,15 +85,14 @@ def bearing_on(
 def _search(
     parts: Needs, prompt: str, session: str, since: float | None, shown: Collection[str]
 ) -> list[Hit]:
-    from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
+    from looseleaf.index.opening import reading_index
+    from looseleaf.index.sqlite import DamagedIndex
 
-    index = SqliteIndex(parts.context.store.locate(VIEW))
-    try:
-        return list(_find_hits(parts, index, prompt, session, since, shown)) if index.open(make=False) else []
-    except (DamagedIndex, OSError):
-        return []  # the next question rebuilds it
-    finally:
-        index.close()
+    with reading_index(parts.context.store) as index:
+        try:
+            return list(_find_hits(parts, index, prompt, session, since, shown)) if index is not None else []
+        except (DamagedIndex, OSError):
+            return []  # the next question rebuilds it
 
 
 def _join_layers(

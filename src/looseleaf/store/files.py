@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from contextlib import nullcontext
 
 from looseleaf.base.errors import Displaced, Outdated, Refused, Unwritten
 from looseleaf.base.policy import Policy
@@ -38,6 +39,7 @@ from looseleaf.store.this_machine import Machine, claim, find_machines, this_mac
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from typing import Self
 
     from looseleaf.base.values import Document, Record, Stat
@@ -52,6 +54,7 @@ class FileStore:
 
     reads_only = False
     edited_outside = True
+    tables = None
     is_far = False
 
     def __init__(
@@ -557,6 +560,12 @@ class FileStore:
             self.recover()  # so that no reader sees half of a forget
         return OpenReading(self._readings, self.edition() if of == () else of)
 
+    def look(self) -> AbstractContextManager[object]:
+        return _NO_LOOK
+
+    def look_again(self) -> None:
+        """Files are looked at anew each time."""
+
     def mend_ends(self) -> None:
         """Cut the unfinished last record of each stream, keeping a copy, as its next append would."""
         try:
@@ -642,6 +651,7 @@ class FileStore:
 
 
 _MOVED_BACK = f"Open that one, or delete {MOVED} to go on here, without what was written there."
+_NO_LOOK = nullcontext()
 _NOT_READ = (
     ", so nothing of another machine is read from it. Put the real file or folder in its place, or remove it"
 )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
     from looseleaf.store.documents import Removal, StagedFile
+    from looseleaf.store.postgres.database import Database
 
     Edition = tuple[int, ...] | None
 else:
@@ -25,6 +26,11 @@ class Store(Protocol):
 
     is_far: bool
     """True if each question takes a way to a server: then a writer bets that nothing changed, instead of looking."""
+
+    @property
+    def tables(self) -> tuple[Database, int] | None:
+        """Where views that are searched are tables: the database, and the memory's number in it. None: they are files,
+        which `locate` names."""
 
     def lock(self) -> AbstractContextManager[object]:
         """Hold the memory alone, across threads and processes. The holder may enter it again."""
@@ -123,6 +129,13 @@ class Store(Protocol):
 
     def shown(self, machine: str, record: Record) -> Record:
         """Return what another machine recorded; a stand-in, if that is forgotten."""
+
+    def look(self) -> AbstractContextManager[object]:
+        """Begin a block in which this thread asks a server once for what it needs of the memory's state. It may miss
+        what others write meanwhile, unless it takes the lock."""
+
+    def look_again(self) -> None:
+        """Let the rest of such a block see what others wrote meanwhile."""
 
     # --- check and repair --------------------------------------------------------------------
 

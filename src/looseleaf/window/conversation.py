@@ -336,8 +336,10 @@ class Conversation:
 
         vocabulary = self.model(name).vocabulary
         if vocabulary not in self._counts:
-            self._counts[vocabulary] = TokenCounts(
-                self._store.locate(COUNTS), vocabulary, inside=self._context.path
+            self._counts[vocabulary] = (
+                TokenCounts(self._store.locate(COUNTS), vocabulary, inside=self._context.path)
+                if self._store.tables is None
+                else TokenCounts(None, vocabulary)
             )
         counts = self._counts[vocabulary]
         return lambda texts: counts.count(texts, quick=quick)

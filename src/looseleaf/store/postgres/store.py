@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import re
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ from looseleaf.store.machines import OTHERS, is_name, log_of, stream_of
 from looseleaf.store.postgres.address import Address, default_namespace
 from looseleaf.store.postgres.database import Lost, database_at, moved_sentence
 from looseleaf.store.postgres.folder_view import FolderView
+from looseleaf.store.postgres.look import LOOK, Asked, Looks, Seen, stat_of
 from looseleaf.store.postgres.lock import AloneInDatabase, Claims, MemoryLock
 from looseleaf.store.reading import OpenReading, Readings
 from looseleaf.store.records import Bodies
@@ -69,7 +71,7 @@ _PUT = (
 )
 _VIEW = "SELECT looseleaf.view(%s, %s, %s, %s, %s, %s)"
 _PUBLISH = "SELECT looseleaf.publish(%s, %s, %s::text[], %s::text[], %s::bytea[], %s::bytea[], %s)"
-_STAT = "path, octet_length(data), version, changed"
+_STAT = "path, octet_length(data), sha256, extract(epoch FROM changed)::float8"
 
 
 def pack(position: Position) -> int:
@@ -106,11 +108,16 @@ class PostgresStore:
         """Returns what another machine recorded, or a stand-in for what is forgotten."""
         self.policy = policy
         self._readings = Readings()
-        self._lock = MemoryLock(database, memory, self.path, self._admit, lambda: self.policy.lock_seconds)
+        self._looks = Looks()
+        self._asked = Asked()
+        self._lock = MemoryLock(
+            database, memory, self.path, self._look_query, self._admit, lambda: self.policy.lock_seconds
+        )
         self._claims = claims_of(database)
         self._view_of_folder = FolderView(self)
         self._bodies = Bodies(self._view_of_folder, policy.body_bytes)  # type: ignore[arg-type]
         self._sums: dict[str, tuple[int, int, int]] = {}
+        self._edition_seen: int | None = None
         self._machine: str | None = None
         self._is_closed = False
 
@@ -193,6 +200,10 @@ class PostgresStore:
 
     # --- the lock --------------------------------------------------------------------------
 
+    @property
+    def tables(self) -> tuple[Database, int]:
+        return self.database, self.memory
+
     def lock(self) -> MemoryLock:
         return self._lock
 
@@ -200,12 +211,58 @@ class PostgresStore:
         """True if this thread holds the lock."""
         return self._lock.is_mine()
 
-    def _admit(self, edition: int) -> None:
-        if self._since() not in (None, edition):
+    def _look_query(self) -> tuple[str, tuple[object, ...]]:
+        paths, folders = self._asked.lists() if self._looks.depth else ([], [])
+        return LOOK, (paths, folders, self.memory)
+
+    def _admit(self, rows: Sequence[Sequence[Any]], values: Sequence[Any]) -> None:
+        """Take in what a look saw, whose holder may now write."""
+        seen = self._take_look(rows, values)
+        if self._looks.depth:
+            self._looks.seen = seen
+        if self._since() not in (None, seen.edition):
             raise Outdated
+
+    def _take_look(self, rows: Sequence[Sequence[Any]], values: Sequence[Any]) -> Seen:
+        if not rows:
+            raise Displaced(f"Nothing was done: {self.path} was removed while it was open.")
+        seen = Seen(rows[0], values[0], values[1])
+        if seen.edition != self._edition_seen:
+            if self._edition_seen is not None:  # something was forgotten: it may be in what was read
+                self._asked.drop()
+                self._sums.clear()
+            self._edition_seen = seen.edition
+        return seen
+
+    # --- looks -----------------------------------------------------------------------------
+
+    @contextmanager
+    def look(self) -> Iterator[None]:
+        """A block in which this thread asks once for what it needs of the memory's state: see `look.py`."""
+        looks = self._looks
+        looks.depth += 1
+        try:
+            yield
+        finally:
+            looks.depth -= 1
+            if looks.depth == 0:
+                looks.seen = None
+
+    def look_again(self) -> None:
+        """Let the rest of the block see what happened meanwhile."""
+        self._looks.seen = None
+
+    def _seen(self) -> Seen | None:
+        """Return what this thread's look sees; None outside of one."""
+        looks = self._looks
+        if looks.depth and looks.seen is None:
+            query, values = self._look_query()
+            looks.seen = self._take_look(self.run(query, values), values)
+        return looks.seen
 
     def alone(self, path: str) -> AloneInDatabase:
         """Try to be the only one that does a chore, which a path names."""
+        self.look_again()  # another may just have done it
         return AloneInDatabase(self._claims, self.memory, path)
 
     def claim(self, path: str) -> ChoreClaim:
@@ -218,6 +275,7 @@ class PostgresStore:
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         found = self._append(stream, records, None, self._since())
         if found is None:
+            self.look_again()
             raise Outdated
         return found
 
@@ -256,6 +314,8 @@ class PostgresStore:
         if start is None:
             return None
         first = unpack(int(start))
+        if self._looks.seen is not None:
+            self._looks.seen.ends[stream] = int(start) + size
         return [Position(first.segment, first.offset + each) for each in offsets]
 
     def _write(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -290,6 +350,8 @@ class PostgresStore:
 
     def _ends(self) -> dict[str, int]:
         """Return where each stream ends."""
+        if (seen := self._seen()) is not None:
+            return seen.ends
         rows = self.run("SELECT name, next FROM looseleaf.streams WHERE memory = %s", (self.memory,))
         return {str(name): int(end) for name, end in rows}
 
@@ -321,6 +383,8 @@ class PostgresStore:
             "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos LIMIT %s"
         )
         limit, stop = _FIRST_ROWS, (1 << 62) if end is None else end
+        if (seen := self._seen()) is not None and start >= seen.ends.get(stream, 0):
+            return
         while True:
             rows = self.run(query, (self.memory, start, stop, self.memory, stream, limit))
             for at, line in rows:
@@ -340,6 +404,8 @@ class PostgresStore:
             "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos DESC LIMIT %s"
         )
         stop, limit = (1 << 62) if end is None else pack(end), _FIRST_ROWS
+        if (seen := self._seen()) is not None and stream not in seen.ends:
+            return
         while True:
             rows = self.run(query, (self.memory, stop, self.memory, stream, limit))
             for at, line in rows:
@@ -362,6 +428,8 @@ class PostgresStore:
 
     def end(self, stream: str) -> Position:
         stream_files(stream)
+        if (seen := self._seen()) is not None:
+            return unpack(seen.ends.get(stream, FIRST))
         query = "SELECT next FROM looseleaf.streams WHERE memory = %s AND name = %s"
         rows = self.run(query, (self.memory, stream))
         return unpack(int(rows[0][0])) if rows else unpack(FIRST)
@@ -478,18 +546,59 @@ class PostgresStore:
 
     def get(self, path: str, limit: int | None = None) -> Document | None:
         path = canonical(path)
+        most = (1 << 31) - 1 if limit is None else limit
+        stat = self._known_stat(path)
+        if stat is not None:
+            if stat.size > most:
+                raise over_limit(path, most)
+            data = self._asked.get(stat)
+            if data is not None:
+                return Document(path, data)
+        elif self._is_known(path):
+            return self._log_file(path)
         query = (
-            "SELECT octet_length(data), CASE WHEN octet_length(data) <= %s THEN data END FROM looseleaf.documents "
+            f"SELECT {_STAT}, CASE WHEN octet_length(data) <= %s THEN data END FROM looseleaf.documents "
             "WHERE memory = %s AND path = %s"
         )
-        most = (1 << 31) - 1 if limit is None else limit
         rows = self.run(query, (most, self.memory, path))
         if not rows:
-            data = self._view_of_folder.read_log(path)
-            return None if data is None else Document(path, data)
-        if rows[0][1] is None:
+            self._note_gone(path)
+            return self._log_file(path)
+        *row, found = rows[0]
+        stat = stat_of(*row)
+        if self._looks.seen is not None:
+            self._looks.seen.note(stat)
+        if found is None:
             raise over_limit(path, most)
-        return Document(path, bytes(rows[0][1]))
+        if self._looks.depth:
+            self._asked.keep(path, stat.mark[0], bytes(found))
+        return Document(path, bytes(found))
+
+    def _log_file(self, path: str) -> Document | None:
+        data = self._view_of_folder.read_log(path)
+        return None if data is None else Document(path, data)
+
+    def _known_stat(self, path: str) -> Stat | None:
+        seen = self._seen()
+        if seen is not None:
+            self._asked.path(path)
+        return seen.stats.get(path) if seen is not None else None
+
+    def _is_known(self, path: str) -> bool:
+        """True if this thread's look saw whether the document is there."""
+        seen = self._looks.seen
+        return seen is not None and (path in seen.stats or path.rpartition("/")[0] in seen.lists)
+
+    def _note_gone(self, path: str) -> None:
+        if self._looks.seen is not None:
+            self._looks.seen.note_gone(path)
+
+    def _note_written(self, path: str, data: bytes, digest: bytes) -> None:
+        """Take in what this thread wrote itself."""
+        if self._looks.seen is not None:
+            stat = stat_of(path, len(data), digest, time.time())
+            self._looks.seen.note(stat)
+            self._asked.keep(path, stat.mark[0], data)
 
     def _document(self, path: str) -> bytes | None:
         rows = self.run(
@@ -502,9 +611,15 @@ class PostgresStore:
 
     def stat(self, path: str) -> Stat | None:
         path = canonical(path)
+        stat = self._known_stat(path)
+        if stat is not None or self._is_known(path):
+            return stat
         query = f"SELECT {_STAT} FROM looseleaf.documents WHERE memory = %s AND path = %s"
         rows = self.run(query, (self.memory, path))
-        return _stat_of(rows[0]) if rows else None
+        stat = stat_of(*rows[0]) if rows else None
+        if self._looks.seen is not None:
+            self._looks.seen.stats[path] = stat
+        return stat
 
     def put(
         self,
@@ -555,7 +670,12 @@ class PostgresStore:
                     return
                 continue
             if outcome == "done":
+                if data is None or new is None:
+                    self._note_gone(path)
+                else:
+                    self._note_written(path, data, bytes.fromhex(new))
                 return
+            self.look_again()
             if outcome == "outdated":
                 raise Outdated
             if outcome == "twin":
@@ -585,7 +705,11 @@ class PostgresStore:
         asked = since if since is not None else of[0] if of else None
         digest = bytes.fromhex(sha256(data))
         values = self.memory, path, path.rpartition("/")[0], data, digest, asked
-        if not self.run(_VIEW, values)[0][0] and since is not None:
+        if self.run(_VIEW, values)[0][0]:
+            self._note_written(path, data, digest)
+            return
+        self.look_again()
+        if since is not None:
             raise Outdated
 
     def _upsert(self, path: str, data: bytes) -> None:
@@ -596,6 +720,7 @@ class PostgresStore:
             "SET data = excluded.data, sha256 = excluded.sha256, version = excluded.version",
             (self.memory, path, path.rpartition("/")[0], bytes.fromhex(sha256(data)), data),
         )
+        self._note_written(path, data, bytes.fromhex(sha256(data)))
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         folder = canonical(folder)
@@ -615,6 +740,7 @@ class PostgresStore:
                 self.database.end_lost()
                 if all(self._document(path) == data for path, data in paths.items()):
                     return
+        self.look_again()
         if is_new is None:
             raise Outdated
         if not is_new and not again:
@@ -642,6 +768,8 @@ class PostgresStore:
         return (self._edition_number(),)
 
     def _edition_number(self) -> int:
+        if (seen := self._seen()) is not None:
+            return seen.edition
         rows = self.run("SELECT edition FROM looseleaf.memories WHERE memory = %s", (self.memory,))
         if not rows:
             raise Unwritten(f"{self.path} was removed while it was open. Open it again.")
@@ -693,8 +821,10 @@ class PostgresStore:
         """No stream has an unfinished end."""
 
     def adopt_ends(self) -> None:
-        """Forget what was computed of the streams before."""
+        """Drop what was computed of the streams, and read, before."""
         self._sums.clear()
+        self._asked.drop()
+        self.look_again()
 
     def drop_aside(self, is_told: Callable[[bytes], bool]) -> None:
         """Remove bytes that were set aside on other machines, if they say what is forgotten."""
@@ -748,14 +878,16 @@ class PostgresStore:
     # Last: its name hides the type `list` from the lines below it.
     def list(self, folder: str = "") -> list[Stat]:
         name = canonical(folder) if folder else ""
+        seen = self._seen()
+        if seen is not None:
+            self._asked.folder(name)
+            if name in seen.lists:
+                return [stat for _, stat in sorted(seen.lists[name].items())]
         query = f"SELECT {_STAT} FROM looseleaf.documents WHERE memory = %s AND folder = %s ORDER BY path"
-        return [_stat_of(row) for row in self.run(query, (self.memory, name))]
-
-
-def _stat_of(row: Sequence[Any]) -> Stat:
-    path, size, version, changed = row
-    moment = int(changed.timestamp() * 1_000_000) * 1000
-    return Stat(str(path), int(size), moment, (int(version),))
+        found = [stat_of(*row) for row in self.run(query, (self.memory, name))]
+        if seen is not None:
+            seen.lists[name] = {stat.path: stat for stat in found}
+        return found
 
 
 _claims: dict[int, Claims] = {}

@@ -1,0 +1,60 @@
+"""Views that are searched: files of a folder, or tables of the database that the log is in. Decided here alone."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.index.postgres import PostgresIndex
+    from looseleaf.index.protocol import Index
+    from looseleaf.store.protocol import Store
+
+_KNOWN: WeakKeyDictionary[Store, PostgresIndex] = WeakKeyDictionary()
+"""The index of each open memory in a database: it remembers how words are spelt."""
+
+
+@contextmanager
+def reading_index(store: Store) -> Iterator[Index | None]:
+    """Open the index for reading; None if there is none that can be read. Where it is damaged after all, DamagedIndex
+    or OSError says so."""
+    if store.tables is not None:
+        yield index_in_database(store)
+        return
+    index = SqliteIndex(store.locate(VIEW))
+    try:
+        is_there = index.open(make=False)
+    except (DamagedIndex, OSError):
+        is_there = False
+    try:
+        yield index if is_there else None
+    finally:
+        index.close()
+
+
+def index_in_database(store: Store) -> PostgresIndex:
+    assert store.tables is not None
+    found = _KNOWN.get(store)
+    if found is None:
+        from looseleaf.index.postgres import PostgresIndex
+
+        found = _KNOWN[store] = PostgresIndex(*store.tables)
+    return found
+
+
+def index_faults(store: Store) -> list[str]:
+    """Check the whole index and return its faults; none if there is no index."""
+    if store.tables is not None:
+        return index_in_database(store).faults()
+    index = SqliteIndex(store.locate(VIEW))
+    try:
+        return index.faults() if index.open(make=False) else []
+    except (DamagedIndex, OSError) as error:
+        return [str(error)]
+    finally:
+        index.close()
