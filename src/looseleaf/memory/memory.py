@@ -298,14 +298,16 @@ class Memory:
         question = question_of(
             query, k, budget=budget, topic=topic, kinds=kinds, agent=agent, sure=sure, clip=clip, **times
         )
-        return self.parts.recall(question, quick=quick)
+        with self.parts.store.look():
+            return self.parts.recall(question, quick=quick)
 
     def open(self, where: str) -> Opened:
         """Open the source of a hit, by its `where`: the turn, the page, the entry."""
         from looseleaf.recall.open_hit import Opened, open_hit
 
         parts, place = self.parts.at_place(where)
-        opened = open_hit(parts, place)
+        with parts.store.look():
+            opened = open_hit(parts, place)
         return opened if parts is self.parts else Opened(where, opened.kind, opened.text)
 
     def facts(
@@ -321,7 +323,8 @@ class Memory:
         at = parse_time(as_of)
 
         def read(parts: Parts) -> list[Fact]:
-            return parts.notebook.facts(topic=topic, kind=kind, status=status, as_of=at)
+            with parts.store.look():
+                return parts.notebook.facts(topic=topic, kind=kind, status=status, as_of=at)
 
         own = read(self.parts)
         farther = self.parts.farther(read)
@@ -334,7 +337,8 @@ class Memory:
 
     def fact(self, name: str) -> Fact:
         """Return one fact, by its id, the start of that, or its place: `USER.md:5`, `home:USER.md:5`."""
-        return self.parts.find_fact(name)
+        with self.parts.store.look():
+            return self.parts.find_fact(name)
 
     def prompt(
         self,
@@ -354,7 +358,8 @@ class Memory:
         check_text("agent", agent)
         if agent is not None and agent != self.agent:
             return as_agent(self, agent).prompt(task, budget=budget, model=model, dry_run=dry_run)
-        return self.parts.prompts(task, budget, model, dry_run=dry_run)
+        with self.parts.store.look():
+            return self.parts.prompts(task, budget, model, dry_run=dry_run)
 
     # --- forgetting and care ---------------------------------------------------------------
 

@@ -159,18 +159,20 @@ class Parts(PlaceParts):
             return None
         from looseleaf.memory.layers import Layers
 
-        layers = Layers(self.context.path, self.context.policy, self.note, self._open_layer)
+        layers = Layers(self.context.where, self.context.policy, self.note, self._open_layer)
         return layers if layers.found or layers.missed else None
 
     @property
     def is_project(self) -> bool:
         """True if this memory may lie over others: a project's `.looseleaf`, or one whose settings name layers."""
         policy = self.context.policy
-        return policy.layers and (policy.over is not None or is_projects(self.context.path))
+        return policy.layers and (
+            policy.over is not None or is_projects(self.context.where)
+        )
 
     def _open_layer(self, layer: Layer, policy: Policy, reads_only: bool) -> Parts:
         opened = Parts(
-            layer.path,
+            layer.where,
             agent=self.context.agent,
             policy=policy,
             counter=self.counter,
@@ -221,13 +223,13 @@ class Parts(PlaceParts):
     def _is_tracked(self) -> bool:
         from looseleaf.place.tracked import is_tracked
 
-        return is_tracked(self.context.path)
+        return self.store.edited_outside and is_tracked(self.context.path)
 
     @cached_property
     def may_be_tracked(self) -> bool:
         from looseleaf.place.tracked import may_be_tracked
 
-        return may_be_tracked(self.context.path)
+        return self.store.edited_outside and may_be_tracked(self.context.path)
 
     def is_tracked(self) -> bool:
         """True if git tracks the pages, whatever the settings say: then nothing private may stand there."""

@@ -59,6 +59,7 @@ def read_and_write(store: Store, act: Callable[[], T]) -> T:
             try:
                 return act()
             except (Outdated, LookupError) as error:
+                store.look_again()
                 is_overtaken = isinstance(error, Outdated) or store.edition() != began
                 if not is_first or not is_overtaken:
                     raise

@@ -18,7 +18,8 @@ from looseleaf.base.values import sha256
 from looseleaf.store.postgres.database import LOCK_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from looseleaf.store.postgres.database import Database, Wire
 
@@ -27,20 +28,22 @@ _UNLOCK = "SELECT pg_advisory_unlock(%s)"
 
 
 class MemoryLock:
-    """A context manager that its thread may enter again. `admit` gets the memory's edition each time the lock was
-    taken, and may refuse."""
+    """A context manager that its thread may enter again. `look` gives a query that is asked each time the lock was
+    taken, in the same trip; `admit` gets its rows and values, and may refuse."""
 
     def __init__(
         self,
         database: Database,
         memory: int,
         shown: str,
-        admit: Callable[[int], None],
+        look: Callable[[], tuple[str, Sequence[Any]]],
+        admit: Callable[[Sequence[Sequence[Any]], Sequence[Any]], None],
         seconds: Callable[[], float],
     ) -> None:
         self._database = database
         self._memory = memory
         self._shown = shown
+        self._look = look
         self._admit = admit
         self._patience = seconds
         self._reset()
@@ -98,14 +101,10 @@ class MemoryLock:
     def _take(self) -> None:
         wire = self._database.hold()
         try:
-            edition = self._database.run_two(
-                self._memory,
-                (_LOCK, (self._memory,)),
-                ("SELECT edition FROM looseleaf.memories WHERE memory = %s", (self._memory,)),
-                on=wire,
-            )
+            query, values = self._look()
+            rows = self._database.run_two(self._memory, (_LOCK, (self._memory,)), (query, values), on=wire)
             self._wire, self._owner = wire, threading.get_ident()
-            self._admit(int(edition[0][0]) if edition else -1)
+            self._admit(rows, values)
         except BaseException:
             self._wire, self._owner = wire, threading.get_ident()
             self._release()
