@@ -228,7 +228,7 @@ class _PromptSearch:
             said = (fact for fact in facts if strip_bullet(words_of(fact)).startswith(shown))
             fact = next(said, None)
             own = list(trail.fact(fact)) if fact is not None else []
-            return [Step("layer", hit.item.layer, far.context.path), *deepen(own)]
+            return [Step("layer", hit.item.layer, far.context.name), *deepen(own)]
 
         found = dict(self._parts.farther(follow))
         yield from found.get(hit.item.layer, [Step("layer", hit.item.layer, "it cannot be read now")])

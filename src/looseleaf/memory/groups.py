@@ -200,7 +200,7 @@ class HistoryVerbs(Verbs):
             return
         from looseleaf.place.remember_where import find_last_sent
 
-        memory, since = self._parts.context.path, self._last_change()
+        memory, since = self._parts.context.name, self._last_change()
         found = dict(layers.each(lambda far: find_last_sent(far.context.store, memory, since)))
         is_sent, is_last = found.get(layers.home.name, (False, False))
         if not is_sent:

@@ -11,9 +11,9 @@ import json
 import os
 import re
 
-from looseleaf.base.errors import NotFound, Outdated, Refused
+from looseleaf.base.errors import Invalid, NotFound, Outdated, Refused
 from looseleaf.base.immutable import frozen, members_of
-from looseleaf.base.paths import SETTINGS, quoted
+from looseleaf.base.paths import SETTINGS, is_address, quoted
 from looseleaf.base.policy import Policy
 from looseleaf.pages.folder import (
     NAME,
@@ -25,6 +25,7 @@ from looseleaf.pages.folder import (
     refuse_lost_log,
     settings,
 )
+from looseleaf.store.context import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,10 +56,15 @@ _PATIENCE = 0.02
 
 @frozen
 class Layer:
-    """A memory under another: what it is called in places and lines, and its folder."""
+    """A memory under another: what it is called in places and lines, and its folder or address."""
 
     name: str
-    path: str
+    where: str
+
+    @property
+    def path(self) -> str:
+        """The folder, or the address as it may be shown."""
+        return name_of(self.where)
 
     @property
     def command(self) -> str:
@@ -74,45 +80,52 @@ def find_layers(
     """Return the memories under the one at a path, nearest first; note those that are left out. `missed` gets those
     that should be there and cannot be read, each with the reason. A home memory that was never made is not missed."""
     found: list[Layer] = []
-    seen = {os.path.realpath(path)}
+    own = _real(path)
+    seen = {own}
     waiting = [(path, policy.over if policy.over is not None else _default_over(path))]
     while waiting:
         of, over = waiting.pop(0)
         named: set[str] = set()
         told = _named_in_file(of) if over else ()
         for given in over:
-            where = os.path.normpath(os.path.join(of, os.path.expanduser(given)))
-            real = os.path.realpath(where)
-            if real == os.path.realpath(of) or real in named or real == os.path.realpath(path):
+            try:
+                where = _locate(given, of)
+            except Refused as refused:
+                note(f"A layer of {name_of(of)} was left out: {refused}")
+                continue
+            shown, real = name_of(given), _real(where)
+            if real in (_real(of), own) or real in named:
                 why = "named twice" if real in named else "the memory itself, or above it"
-                note(f"The layer {given!r} of {of} was left out: it is {why}.")
+                note(f"The layer {shown!r} of {name_of(of)} was left out: it is {why}.")
                 continue
             named.add(real)
             if real in seen:
                 continue
             if given in told and _may_be_strangers(of, real):
                 note(
-                    f"The layer {given!r} of {of} was left out: git tracks the {SETTINGS} there, so that others may "
+                    f"The layer {shown!r} of {of} was left out: git tracks the {SETTINGS} there, so that others may "
                     f"have named it, and it lies outside the repository. To read it, put `trust_over = "
                     f"[{json.dumps(real, ensure_ascii=False)}]` into ~/{NAME}/{SETTINGS}."
                 )
                 continue
             fault = _why_unreadable(where, is_named=policy.over is not None)
             if fault:
-                note(f"The layer {given!r} was left out: {fault}")
+                note(f"The layer {shown!r} was left out: {fault}")
                 if missed is not None:
                     missed.append(f"{_name_layer(where, set())}: {fault}")
             if fault is not None:
                 continue
             if len(found) >= _MOST:
-                note(f"The layer {given!r} of {of} was left out: a memory lies over at most {_MOST} others.")
+                note(
+                    f"The layer {shown!r} of {name_of(of)} was left out: a memory lies over at most {_MOST} others."
+                )
                 continue
             seen.add(real)
             found.append(Layer(_name_layer(where, {each.name for each in found}), where))
             try:
                 further = settings(where).over
             except Refused as refused:
-                note(f"The layers under {where} were left out: {refused}")
+                note(f"The layers under {name_of(where)} were left out: {refused}")
                 continue
             waiting += [(where, further)] if further else []
     return found
@@ -143,7 +156,7 @@ def _may_be_strangers(of: str, real: str) -> bool:
     memory's settings do not say that it is trusted."""
     from looseleaf.place.tracked import find_repository, is_file_tracked
 
-    top = find_repository(of)
+    top = find_repository(of) if not is_address(of) else None
     if top is None or is_at_home(of) or is_home(real) or _lies_in(real, top):
         return False
     return not any(_lies_in(real, each) for each in _trusted(of)) and is_file_tracked(
@@ -159,7 +172,27 @@ def _trusted(of: str) -> Iterator[str]:
     except (OSError, Refused):
         return
     for each in told or ():
-        yield os.path.realpath(os.path.join(home, os.path.expanduser(each)))
+        try:
+            yield _real(_locate(each, home))
+        except Refused:
+            continue
+
+
+def _locate(given: str, of: str) -> str:
+    """Return the folder or the address that the settings of a memory name."""
+    if is_address(given):
+        from looseleaf.pages.in_database import read_address
+
+        return read_address(given).where
+    given = os.path.expanduser(given)
+    if is_address(of) and not os.path.isabs(given):
+        raise Invalid(f"{given!r} is no whole path, and a memory in a database lies in no folder.")
+    return os.path.normpath(os.path.join(of, given))
+
+
+def _real(where: str) -> str:
+    """Return one name for each memory, however it is reached."""
+    return name_of(where) if is_address(where) else os.path.realpath(where)
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -176,6 +209,11 @@ def _default_over(path: str) -> tuple[str, ...]:
 
 def _why_unreadable(where: str, *, is_named: bool) -> str | None:
     """Return why a memory cannot be read; "" if it was never made, and no one named it; None if it can."""
+    if is_address(where):
+        try:
+            return None if is_memory(where) else f"there is no memory at {name_of(where)}."
+        except Refused as refused:
+            return str(refused)
     why: str | None = None
     try:
         if not os.path.isdir(where):
@@ -204,9 +242,14 @@ def _is_there(where: str) -> bool:
 
 
 def _name_layer(where: str, taken: set[str]) -> str:
-    if is_home(where):
+    if is_address(where):
+        from looseleaf.pages.in_database import read_address
+
+        folder = read_address(where).namespace
+    elif is_home(where):
         return HOME
-    folder = os.path.dirname(where) if os.path.basename(where) == NAME else where
+    else:
+        folder = os.path.dirname(where) if os.path.basename(where) == NAME else where
     name = re.sub(r"[^\w-]+", "-", os.path.basename(folder)).strip("-") or "layer"
     names = (name if number == 1 else f"{name}-{number}" for number in range(1, _MOST + 3))
     return next(each for each in names if each not in taken and each != HOME)
@@ -281,7 +324,7 @@ class Layers(Generic[P]):
     def _open(self, layer: Layer, *, reads_only: bool) -> P:
         key = layer.name, reads_only
         if key not in self._opened:
-            policy = settings(layer.path)
+            policy = settings(layer.where)
             changed = {"semantic": self._policy.semantic, "layers": False}
             changed |= {"lock_seconds": min(policy.lock_seconds, _PATIENCE)} if reads_only else {}
             policy = Policy(**members_of(policy) | changed)

@@ -166,9 +166,7 @@ class Parts(PlaceParts):
     def is_project(self) -> bool:
         """True if this memory may lie over others: a project's `.looseleaf`, or one whose settings name layers."""
         policy = self.context.policy
-        return policy.layers and (
-            policy.over is not None or is_projects(self.context.where)
-        )
+        return policy.layers and (policy.over is not None or is_projects(self.context.where))
 
     def _open_layer(self, layer: Layer, policy: Policy, reads_only: bool) -> Parts:
         opened = Parts(

@@ -126,7 +126,7 @@ def is_at_home(path: str) -> bool:
 
 def is_projects(path: str) -> bool:
     """True if a memory is a project's, under whatever name it is opened: a `.looseleaf` that is not the home memory."""
-    return os.path.basename(os.path.realpath(path)) == NAME and not is_home(path)
+    return not is_address(path) and os.path.basename(os.path.realpath(path)) == NAME and not is_home(path)
 
 
 def _has_journal(log: str) -> bool:

@@ -77,7 +77,7 @@ def remember_where(
         home = parts.home()
         if home is None:
             raise NotFound(f"Nothing was remembered: {parts.explain_no_home()}")
-        return remember_in(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
+        return remember_in(home, text, topic, redacted=redacted, source=parts.context.name).of_layer(HOME)
     theirs, ours = _sort_sentences(parts, text, topic)
     if not theirs:  # the home memory is not even opened
         return remember_in(parts, text, topic, redacted=redacted, here=True)
@@ -88,9 +88,9 @@ def remember_where(
         home, why = None, f"the home memory cannot be used: {refused}"
     if kinds := (home or parts).kept_out("", theirs):
         if home is not None:
-            shown = f"and git tracks the home memory, {home.context.path}."
+            shown = f"and git tracks the home memory, {home.context.name}."
         else:
-            shown = f"git tracks {parts.context.path}, and {why or parts.explain_no_home()}"
+            shown = f"git tracks {parts.context.name}, and {why or parts.explain_no_home()}"
         raise Refused(
             f"Nothing was remembered: it is private ({kinds}), {shown} `--here` keeps it here all the same."
         )
@@ -99,9 +99,9 @@ def remember_where(
             parts.note(f"What is about you stays in this memory: {why}")
         return remember_in(parts, text, topic, redacted=redacted, here=True)
     if not ours:
-        return remember_in(home, text, topic, redacted=redacted, source=parts.context.path).of_layer(HOME)
+        return remember_in(home, text, topic, redacted=redacted, source=parts.context.name).of_layer(HOME)
     here = remember_in(parts, "\n".join(ours), topic, redacted=redacted, here=True)
-    there = remember_in(home, "\n".join(theirs), topic, redacted=redacted, source=parts.context.path)
+    there = remember_in(home, "\n".join(theirs), topic, redacted=redacted, source=parts.context.name)
     return here.but(elsewhere=there.of_layer(HOME))
 
 
@@ -137,7 +137,7 @@ def approve_at_home(parts: Needs, name: str) -> Fact:
         raise NotFound(f"{fact.id} was not approved: {parts.explain_no_home()}")
     said = worded(fact.relation, undoubted(fact.object))
     topic = fact.topic if fact.topic != PROJECT else USER
-    remember_in(home, said, topic, source=parts.context.path)
+    remember_in(home, said, topic, source=parts.context.name)
     gone = parts.corrections.reject(fact.id or name)
     home.known.catch_up()
     kept = [

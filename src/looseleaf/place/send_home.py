@@ -69,7 +69,7 @@ NOTHING = Sent(frozenset())
 
 class HomeSender:
     def __init__(self, context: Context, parts: Needs) -> None:
-        self._path, self._note = context.path, context.note
+        self._name, self._note = context.name, context.note
         self._parts = parts
 
     def __call__(self, entry: Entry, witnesses: Sequence[Witness]) -> Sent:
@@ -115,9 +115,9 @@ class HomeSender:
         witness = found[0][2]
         quotes = dict.fromkeys(self._sentence_of(each) for each in found)
         text = "\n".join(quotes)
-        came = {"memory": self._path, "entry": entry.reference, "trace": witness.source}
+        came = {"memory": self._name, "entry": entry.reference, "trace": witness.source}
         digest = sha256(
-            f"{self._path}\n{entry.reference}\n{witness.source}\n{text}".encode("utf-8", "backslashreplace")
+            f"{self._name}\n{entry.reference}\n{witness.source}\n{text}".encode("utf-8", "backslashreplace")
         )
         reference = f"{USER}/{id_of(max(0.0, witness.ts), bytes.fromhex(digest))}"
         facts = tuple(entry.summary["facts"][number] for number, _, _ in found)

@@ -277,7 +277,7 @@ def _read_own_tests(parts: Needs) -> bytes:
     document = parts.context.store.get(NAME, parts.context.policy.page_bytes)
     if document is None:
         raise NotFound(
-            f"No test was run: there is no {NAME} in {parts.context.path}. Write one, or name a file: "
+            f"No test was run: there is no {NAME} in {parts.context.name}. Write one, or name a file: "
             "looseleaf test FILE."
         )
     return document.data

@@ -38,7 +38,7 @@ def list_resources(path: str) -> list[dict[str, Any]]:
         return found  # who reads the index is told
     pages = [("", each) for each in _pages_in(path)]
     for layer in _layers_under(path):
-        pages += [(f"{layer.name}:", each) for each in _pages_in(layer.path)]
+        pages += [(f"{layer.name}:", each) for each in _pages_in(layer.where)]
     return found + [
         {
             "uri": PAGE + quote(name + each.path),
