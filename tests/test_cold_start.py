@@ -59,10 +59,12 @@ def test_the_benchmark_of_the_cold_start_names_every_verb() -> None:
     without = {
         "chat",
         "mcp",
+        "database",
         "demo",
         "forget",
         "import",
         "merge",
+        "move",
         "redistill",
         "repair",
         "serve",

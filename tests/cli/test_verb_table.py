@@ -80,9 +80,11 @@ WAITS = "f_1f2e3d4c"
 """A fact that waits, as examples name it."""
 
 OTHERWISE = {
+    "database": ["check", "postgresql://127.0.0.1:1/nowhere"],
     "chat": ["--model", "nobody/nothing"],
     "import": ["chat.jsonl", "--dry-run"],
     "merge": ["copy", "--dry-run"],
+    "move": ["copy", "postgresql://127.0.0.1:1/nowhere"],
     "sync": ["copy"],
 }
 """What is given instead, where an example names what only its reader has."""
@@ -105,6 +107,8 @@ REFUSED = {
     "mcp": "--json",
     "serve": "--json",
     "login": "no server of this memory runs",
+    "database": "cannot be reached",
+    "move": "cannot be reached",
     "hook": "there is no terminal to ask",
 }
 """Verbs whose examples want a person or a model there: each is refused with a sentence that says so."""
@@ -202,9 +206,11 @@ def test_every_verb_prints_one_json_value(
     if state == "filled":
         assert sorted(verb for verb, code in seen.items() if code == 2) == [
             "chat",
+            "database",
             "hook",
             "login",
             "mcp",
+            "move",
             "serve",
         ]
     if state == "nowhere":

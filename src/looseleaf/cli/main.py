@@ -81,6 +81,7 @@ _LAST = ("",)
 """Makes `__import__` return the last module of a path. `importlib` would take another half millisecond."""
 
 _MODULES = {
+    "database": lambda: __import__("looseleaf.cli.verbs.database", fromlist=_LAST),
     "everyday": lambda: __import__("looseleaf.cli.verbs.everyday", fromlist=_LAST),
     "facts": lambda: __import__("looseleaf.cli.verbs.facts", fromlist=_LAST),
     "git": lambda: __import__("looseleaf.cli.verbs.git", fromlist=_LAST),

@@ -32,6 +32,7 @@ _NAMED = ("pages", "topics", "facts", "sessions", "agents")
 _NAMES_HELP = f"names in the memory instead, one per line: {', '.join(_NAMED)}"
 _DISTILLERS = "rules, model, or package.module:attribute"
 _TOKEN_ACTS = ("new", "list", "revoke")
+_DATABASE_ACTS = ("migrate", "check", "start", "stop")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 
 
@@ -291,6 +292,26 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--days": _number("N", "it ends after this many days (0: never)", default=0),
         },
         "token new codex --scopes read,write --agent codex\ntoken list",
+    ),
+    "database": (
+        "database.database",
+        "prepare a PostgreSQL database for memories and check it, or run a server for trying",
+        {
+            "act": {
+                "choices": _DATABASE_ACTS,
+                "help": "migrate: bring its tables to this version, as the role that owns them; check: look whether "
+                "all is as it must be; start, stop: a server of your own, in a folder",
+            },
+            "where": _optional(
+                "the address of the database (its password: ~/.pgpass or PGPASSWORD); start, stop: the folder of the "
+                "server",
+                metavar="ADDRESS",
+            ),
+            "--role": _value(
+                "ROLE", "migrate: the role that memories are used as (looseleaf)", default="looseleaf"
+            ),
+        },
+        "database start\ndatabase migrate postgresql://owner@db.example.org/memories",
     ),
     "setup": (
         "install.setup",
@@ -689,7 +710,7 @@ class CliOptions:
     until: str | None
     now: str | None
     raw: bool
-    where: str
+    where: Any  # as page
     who: bool
     http: bool
     host: str | None

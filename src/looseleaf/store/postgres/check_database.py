@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from looseleaf.base.errors import Unreadable
 from looseleaf.base.immutable import frozen
@@ -25,32 +26,38 @@ SHARED = ("schema", "vectors_tried")
 """The tables without rows of any memory."""
 
 _FIT = """
-SELECT r.rolsuper OR r.rolbypassrls, pg_has_role(c.relowner, 'MEMBER'), r.rolname,
+SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding'),
+    r.rolname, r.rolsuper OR r.rolbypassrls, pg_has_role(c.relowner, 'MEMBER'),
     (SELECT coalesce(max(s.version), 0) FROM looseleaf.schema s),
     (SELECT coalesce(max(s.serves_from), 0) FROM looseleaf.schema s)
 FROM pg_roles r, pg_class c WHERE r.rolname = current_user AND c.oid = 'looseleaf.memories'::regclass
 """
 
+_fit: WeakSet[Database] = WeakSet()
+"""What was found to be fit."""
+
 
 def refuse_unfit(database: Database) -> None:
     """Refuse to open memories in a database whose tables this program does not understand, or as a role that row
-    security does not stop. It asks the server twice; once for a process is enough."""
-    ((number, encoding),) = database.run(None, SERVER)
+    security does not stop. The server is asked once, and one that is not there is not waited for: the address may be
+    wrong."""
+    if database in _fit:
+        return
+    with database.connect() as wire:
+        ((number, encoding, role, passes, owns, found, serves_from),) = database.run(None, _FIT, on=wire)
     refuse_server(database.shown, number, encoding)
-    rows = database.run(None, _FIT)
-    if rows:
-        passes, owns, role, found, serves_from = rows[0]
-        refuse_version(database.shown, found, serves_from)
-        if passes:
-            raise Unreadable(
-                f"No memory was opened: the role {role!r:.80} passes row security in {database.shown}, which keeps "
-                "memories apart. Give the address with a role that is no superuser and has no BYPASSRLS."
-            )
-        if owns:
-            raise Unreadable(
-                f"No memory was opened: the role {role!r:.80} may change the tables in {database.shown}, and with that "
-                "lift what keeps memories apart. Give the address with the role of the application."
-            )
+    refuse_version(database.shown, found, serves_from)
+    if passes:
+        raise Unreadable(
+            f"No memory was opened: the role {role!r:.80} passes row security in {database.shown}, which keeps "
+            "memories apart. Give the address with a role that is no superuser and has no BYPASSRLS."
+        )
+    if owns:
+        raise Unreadable(
+            f"No memory was opened: the role {role!r:.80} may change the tables in {database.shown}, and so lift what "
+            "keeps memories apart. Give the address with the role of the application."
+        )
+    _fit.add(database)
 
 
 # --- in full ---------------------------------------------------------------------------
@@ -69,6 +76,7 @@ class DatabaseFinding:
 def check_database(address: Address) -> Iterator[DatabaseFinding]:
     """Yield all findings. Raise `Refused` if the database cannot be reached."""
     database = Database(address, size=1)
+    database.connect().close()  # a server that is not there is not waited for
     try:
         database.run(None, "SET search_path = ''")  # policies are then shown with whole names
         yield from _server(database)
