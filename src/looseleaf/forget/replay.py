@@ -114,6 +114,8 @@ class World:
 
     def look_again(self) -> None: ...
 
+    def fetch(self, places: Iterable[tuple[str, Position]]) -> None: ...
+
     def machines(self) -> tuple[str, ...]:
         return ()  # what other machines wrote stays
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.messages import Message
-from looseleaf.base.values import Position
+from looseleaf.base.values import START, Position
 from looseleaf.log.journal import NO_MARK, AgentHead
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import find_line, guard
@@ -52,6 +52,15 @@ class PromptLog:
     def append(self, record: Record) -> Ref:
         position = self._store.append(self._stream, [record])[0]
         return str(record["id"]), position.segment, position.offset
+
+    def append_behind(self, record: Record, last: Record | None) -> bool:
+        """Log a prompt if no other one was logged since the last that is known: without the lock, and in one trip where
+        the log is far away."""
+        line = next(self._store.read_back(self._stream), None)
+        is_known = (self.last() or {}).get("id") == (last or {}).get("id")
+        position = line.position if line is not None else START
+        edition = self._store.edition()
+        return is_known and self._store.append_after(self._stream, position, [record], edition) is not None
 
     def back(self) -> Iterator[Record]:
         """Yield the records of prompts, newest first."""
@@ -299,6 +308,8 @@ class CurrentEpoch:
     ) -> None:
         """Log a prompt; its beginning or change then belongs to the current epoch. Raise Overtaken if another process
         was quicker: then nothing was written."""
+        if self._store.is_far and self._append_alone(record, messages, begun, change):
+            return
         with self._store.lock():
             if (self._log.last() or {}).get("id") != (self.last or {}).get("id"):
                 raise Overtaken
@@ -322,6 +333,23 @@ class CurrentEpoch:
             }
             self._log.append(record)
             self.last, self._last_messages = record, messages
+
+    def _append_alone(
+        self, record: Record, messages: tuple[Message, ...], begun: Epoch | None, change: EpochChange | None
+    ) -> bool:
+        """Log a prompt to which nothing else belongs, as most are; False if it is not one, or was overtaken."""
+        epoch = self.epoch
+        is_alone = begun is None and change is None and epoch is not None and epoch.id in self._refs
+        if not is_alone or any(each.id not in self._refs for each in self.changes):
+            return False
+        used = self._refs[epoch.id] if epoch is not None else None
+        told_at = self._refs[self.changes[-1].id] if self.changes else None
+        frozen = {"snapshot": used, "changes": told_at}
+        record = record | {**frozen, "frozen": frozen}
+        if not self._log.append_behind(record, self.last):
+            return False
+        self.last, self._last_messages = record, messages
+        return True
 
     def _write_changes(self, epoch: Epoch) -> Ref | None:
         """Return the place of the last change; write those that are not in the log yet."""

@@ -172,6 +172,12 @@ class HitReader:
         trace = Trace.from_record(line.record) if line is not None else None
         return trace if trace is not None and escape_surrogates(trace.id) == found.name else None
 
+    def fetch(self, found: Iterable[FoundItem]) -> None:
+        """Read the lines of these rows at once, where each is a way to a server."""
+        self._store.fetch(
+            (row.source, Position(row.segment, row.byte)) for row in found if row.kind == "trace"
+        )
+
     def _read_trace(self, found: FoundItem) -> HitText | None:
         trace = self.trace(found)
         if trace is None:

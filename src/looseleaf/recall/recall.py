@@ -14,7 +14,7 @@ from looseleaf.index.protocol import Doc, Only
 from looseleaf.index.sqlite import DamagedIndex
 from looseleaf.language.terms import terms as terms_of
 from looseleaf.recall.hits import Hit, HitReader, Recalled, fact_hit, hit_of
-from looseleaf.recall.index_sync import IndexKeeper, ItemSources
+from looseleaf.recall.index_sync import ItemSources, keep_index
 from looseleaf.recall.items import fact_text
 from looseleaf.recall.question import asks_only_when, choose_terms, is_bare_time, read_question
 from looseleaf.recall.ranking import Scored, rank, strip_speakers
@@ -143,7 +143,7 @@ class Recall:
         self.indexes: Indexes = []
         """Those that are held for a memory over this one."""
         self.sources = ItemSources(context, parts)
-        self.keep = IndexKeeper(context, self.sources)
+        self.keep = keep_index(context, self.sources)
 
     def close(self) -> None:
         if self._meaning is not None:
@@ -207,15 +207,16 @@ class Recall:
                 except Refused:
                     raise
                 except (DamagedIndex, *_SENSELESS):
-                    self.keep.drop()
-                    self._parts.farther(lambda far: far.recall.read_again())
+                    is_mended = self.keep.mend()
+                    if not self._parts.farther(lambda far: far.recall.read_again()) and not is_mended:
+                        raise
                 except OSError as error:
                     return answer(self.keep.without_file(error))
             return answer(self.keep.without_file(OSError("the file is damaged each time it is made")))
 
     def read_again(self) -> None:
         """Make the index again: it, or the one of the memory over this one, is damaged."""
-        self.keep.drop()
+        self.keep.mend()
         self.indexes = self.keep.indexes()
 
     def trace(self, name: str) -> tuple[Trace, str] | None:
@@ -400,6 +401,10 @@ class Recall:
         told_rejected: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
         rows = _read_rows(scored, sources)
+        likely = scored[: 2 * question.k]
+        for number, source in enumerate(sources):
+            own = (rows.get(each.id) for each in likely if each.id // _APART == number)
+            source.read.fetch(filter(None, own))
         least = scored[0].score * question.least
         for each in scored:
             if len(chosen) >= question.k or each.score < least:

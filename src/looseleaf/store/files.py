@@ -38,7 +38,7 @@ from looseleaf.store.this_machine import Machine, claim, find_machines, this_mac
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Self
 
@@ -562,6 +562,9 @@ class FileStore:
 
     def look(self) -> AbstractContextManager[object]:
         return _NO_LOOK
+
+    def fetch(self, places: Iterable[tuple[str, Position]]) -> None:
+        """Files are read where they stand."""
 
     def look_again(self) -> None:
         """Files are looked at anew each time."""

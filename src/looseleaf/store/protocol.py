@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Protocol
 
@@ -133,6 +133,9 @@ class Store(Protocol):
     def look(self) -> AbstractContextManager[object]:
         """Begin a block in which this thread asks a server once for what it needs of the memory's state. It may miss
         what others write meanwhile, unless it takes the lock."""
+
+    def fetch(self, places: Iterable[tuple[str, Position]]) -> None:
+        """Read single lines at once, by stream and place, for the reads that follow in such a block."""
 
     def look_again(self) -> None:
         """Let the rest of such a block see what others wrote meanwhile."""

@@ -29,7 +29,8 @@ LOOK = (
     "(SELECT array_agg(s.next ORDER BY s.name) FROM looseleaf.streams s WHERE s.memory = k.memory), "
     "d.paths, d.sizes, d.hashes, d.times FROM looseleaf.memories k, LATERAL (SELECT array_agg(path) AS paths, "
     "array_agg(octet_length(data)) AS sizes, array_agg(sha256) AS hashes, "
-    "array_agg(extract(epoch FROM changed)::float8) AS times FROM looseleaf.documents WHERE memory = k.memory AND (path = ANY(%s) OR folder = ANY(%s))) d "
+    "array_agg(extract(epoch FROM changed)::float8) AS times FROM looseleaf.documents "
+    "WHERE memory = k.memory AND (path = ANY(%s) OR folder = ANY(%s))) d "
     "WHERE k.memory = %s"
 )
 
@@ -115,6 +116,66 @@ class Asked:
         with self._alone:
             self._bytes.clear()
             self._size = 0
+
+
+_TAIL_LINES = 256
+_TAIL_BYTES = 256 << 10
+_SINGLE_LINES = 512
+"""Lines that were fetched one by one, by their places."""
+
+
+class Tail:
+    """The last lines of a stream: all from `begin` to `end`."""
+
+    def __init__(self, begin: int, end: int, lines: list[tuple[int, bytes]]) -> None:
+        self.begin, self.end, self.lines = begin, end, lines
+
+
+class Lines:
+    """Lines of the log as they were read. They stay as they are until something is forgotten."""
+
+    def __init__(self) -> None:
+        self._alone = threading.Lock()
+        self._tails: dict[str, Tail] = {}
+        self._single: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+
+    def tail(self, stream: str) -> Tail | None:
+        return self._tails.get(stream)
+
+    def note(self, stream: str, begin: int, end: int, lines: Sequence[tuple[int, bytes]]) -> None:
+        """Take in all lines from one place to another, which is the end of the stream."""
+        with self._alone:
+            old = self._tails.get(stream)
+            if old is not None and old.begin <= begin <= old.end <= end:
+                lines = [*(each for each in old.lines if each[0] < begin), *lines]
+                begin = old.begin
+            kept: list[tuple[int, bytes]] = []
+            size = 0
+            for at, line in reversed(lines[-_TAIL_LINES:]):
+                size += len(line)
+                if size > _TAIL_BYTES:
+                    break
+                kept.append((at, line))
+            first = begin if len(kept) == len(lines) else kept[-1][0] if kept else end
+            self._tails[stream] = Tail(first, end, kept[::-1])
+
+    def keep(self, stream: str, at: int, line: bytes) -> None:
+        with self._alone:
+            self._single[stream, at] = line
+            while len(self._single) > _SINGLE_LINES:
+                self._single.popitem(last=False)
+
+    def line(self, stream: str, at: int) -> bytes | None:
+        """Return the line that begins at a place, if it was read."""
+        found = self._single.get((stream, at))
+        if found is None and (tail := self._tails.get(stream)) is not None and tail.begin <= at < tail.end:
+            found = next((line for place, line in tail.lines if place == at), None)
+        return found
+
+    def drop(self) -> None:
+        with self._alone:
+            self._tails.clear()
+            self._single.clear()
 
 
 def _touch(names: OrderedDict[str, None], name: str) -> None:

@@ -314,8 +314,18 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA looseleaf GRANT EXECUTE ON FUNCTIONS TO {role
 """
 """A program lists no memories, and makes one only by the function for that."""
 
+_JOBS = """
+GRANT USAGE ON SCHEMA looseleaf_jobs TO {role};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA looseleaf_jobs TO {role};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA looseleaf_jobs TO {role};
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA looseleaf_jobs FROM PUBLIC;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA looseleaf_jobs TO {role};
+"""
+
 
 def _grant(wire: Wire, role: str) -> None:
     with wire.transaction():
         wire.execute(f"SET LOCAL lock_timeout = '{TABLE_SECONDS}s'")
         wire.execute(sql.SQL(_RIGHTS).format(role=sql.Identifier(role)))
+        if wire.execute("SELECT FROM pg_namespace WHERE nspname = 'looseleaf_jobs'").fetchone() is not None:
+            wire.execute(sql.SQL(_JOBS).format(role=sql.Identifier(role)))

@@ -35,15 +35,15 @@ from looseleaf.store.machines import OTHERS, is_name, log_of, stream_of
 from looseleaf.store.postgres.address import Address, default_namespace
 from looseleaf.store.postgres.database import Lost, database_at, moved_sentence
 from looseleaf.store.postgres.folder_view import FolderView
-from looseleaf.store.postgres.look import LOOK, Asked, Looks, Seen, stat_of
 from looseleaf.store.postgres.lock import AloneInDatabase, Claims, MemoryLock
+from looseleaf.store.postgres.look import LOOK, Asked, Lines, Looks, Seen, stat_of
 from looseleaf.store.reading import OpenReading, Readings
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import ASIDE, over_limit
 from looseleaf.store.streams import REQUEST, SUMS, records_in, segment_name, stream_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import Any, Self
 
@@ -110,6 +110,7 @@ class PostgresStore:
         self._readings = Readings()
         self._looks = Looks()
         self._asked = Asked()
+        self._lines_read = Lines()
         self._lock = MemoryLock(
             database, memory, self.path, self._look_query, self._admit, lambda: self.policy.lock_seconds
         )
@@ -155,7 +156,6 @@ class PostgresStore:
     def machines(self) -> list[str]:
         """Return the other machines that have a log here: they came with a folder."""
         found = {name.split("/")[1] for name in self._ends() if name.startswith("on/")}
-        found.update(self.folders(OTHERS))
         return sorted(name for name in found if is_name(name) and name != self.machine)
 
     def owner(self, place: str) -> str:
@@ -229,8 +229,7 @@ class PostgresStore:
         seen = Seen(rows[0], values[0], values[1])
         if seen.edition != self._edition_seen:
             if self._edition_seen is not None:  # something was forgotten: it may be in what was read
-                self._asked.drop()
-                self._sums.clear()
+                self._drop_read()
             self._edition_seen = seen.edition
         return seen
 
@@ -316,6 +315,10 @@ class PostgresStore:
         first = unpack(int(start))
         if self._looks.seen is not None:
             self._looks.seen.ends[stream] = int(start) + size
+        tail = self._lines_read.tail(stream)
+        if tail is not None and tail.end == int(start):
+            own = [(int(start) + at, line) for at, line in zip(offsets, lines, strict=True)]
+            self._lines_read.note(stream, int(start), int(start) + size, own)
         return [Position(first.segment, first.offset + each) for each in offsets]
 
     def _write(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -382,16 +385,62 @@ class PostgresStore:
             "SELECT pos, line FROM looseleaf.records WHERE memory = %s AND pos >= %s AND pos < %s AND stream = "
             "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos LIMIT %s"
         )
-        limit, stop = _FIRST_ROWS, (1 << 62) if end is None else end
-        if (seen := self._seen()) is not None and start >= seen.ends.get(stream, 0):
-            return
+        stop = (1 << 62) if end is None else end
+        seen = self._seen()
+        if seen is not None:
+            last = seen.ends.get(stream, 0)
+            if start >= last:
+                return
+            single = self._lines_read.line(stream, start)
+            if single is not None:
+                yield start, single
+                start += len(single)
+            tail = self._lines_read.tail(stream)
+            if tail is not None and tail.begin <= start < tail.end:
+                for at, line in list(tail.lines):
+                    if start <= at < stop:
+                        yield at, line
+                start = tail.end
+            if start >= min(last, stop):
+                return
+        begin, limit = start, _FIRST_ROWS
+        found: list[tuple[int, bytes]] = []
         while True:
             rows = self.run(query, (self.memory, start, stop, self.memory, stream, limit))
-            for at, line in rows:
-                yield int(at), bytes(line)
+            lines = [(int(at), bytes(line)) for at, line in rows]
+            if seen is not None and end is None:
+                found += lines
+                if len(found) > 2 * _MOST_ROWS:
+                    found = found[-_MOST_ROWS:]
+                    begin = found[0][0]
+            if seen is not None and end is None and len(rows) < limit:
+                last = max(seen.ends.get(stream, 0), lines[-1][0] + len(lines[-1][1]) if lines else 0)
+                seen.ends[stream] = last
+                self._lines_read.note(stream, begin, last, found)
+            yield from lines
             if len(rows) < limit:
                 return
-            start, limit = int(rows[-1][0]) + 1, min(4 * limit, _MOST_ROWS)
+            start, limit = lines[-1][0] + 1, min(4 * limit, _MOST_ROWS)
+
+    def fetch(self, places: Iterable[tuple[str, Position]]) -> None:
+        """Read single lines at once, for the reads that follow in this look."""
+        if not self._looks.depth:
+            return
+        wanted: dict[str, list[int]] = {}
+        for stream, place in places:
+            if self._lines_read.line(stream, pack(place)) is None:
+                wanted.setdefault(stream, []).append(pack(place))
+        if not wanted:
+            return
+        names = [stream for stream, own in wanted.items() for _ in own]
+        query = (
+            "SELECT u.name, r.pos, r.line FROM unnest(%s::text[], %s::bigint[]) AS u (name, pos) "
+            "JOIN looseleaf.streams s ON s.memory = %s AND s.name = u.name "
+            "JOIN looseleaf.records r ON r.memory = %s AND r.stream = s.stream AND r.pos = u.pos"
+        )
+        values = (names, [at for own in wanted.values() for at in own], self.memory, self.memory)
+        for name, at, line in self.run(query, values):
+            self._lines_read.keep(str(name), int(at), bytes(line))
 
     def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         lines = self._lines_back(stream, end)
@@ -404,17 +453,39 @@ class PostgresStore:
             "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos DESC LIMIT %s"
         )
         stop, limit = (1 << 62) if end is None else pack(end), _FIRST_ROWS
-        if (seen := self._seen()) is not None and stream not in seen.ends:
-            return
+        seen = self._seen()
+        if seen is not None:
+            last = seen.ends.get(stream, 0)
+            if not last:
+                return
+            tail = self._lines_read.tail(stream)
+            if tail is not None and tail.begin < stop and (stop <= tail.end or tail.end == last):
+                for at, line in reversed(tail.lines):
+                    if at < stop:
+                        yield from self._back(stream, at, line)
+                stop = tail.begin
+            if stop <= FIRST:
+                return
+        is_first = stop == 1 << 62
         while True:
             rows = self.run(query, (self.memory, stop, self.memory, stream, limit))
-            for at, line in rows:
-                place, raw = unpack(int(at)), bytes(line).removesuffix(b"\n")
-                name = self._file_of(stream, place.segment) if stream.startswith("on/") else stream
-                yield from reversed(list(records_in(self._bodies, name, place, raw, None, None)))
-            if len(rows) < limit:
+            lines = [(int(at), bytes(line)) for at, line in rows]
+            if seen is not None and is_first:
+                begin = lines[-1][0] if len(lines) == limit else 0
+                last = max(last, lines[0][0] + len(lines[0][1]) if lines else 0)
+                seen.ends[stream] = last
+                self._lines_read.note(stream, begin, last, lines[::-1])
+            is_first = False
+            for at, line in lines:
+                yield from self._back(stream, at, line)
+            if len(lines) < limit:
                 return
-            stop, limit = int(rows[-1][0]), min(4 * limit, _MOST_ROWS)
+            stop, limit = lines[-1][0], min(4 * limit, _MOST_ROWS)
+
+    def _back(self, stream: str, at: int, line: bytes) -> Iterator[LogLine]:
+        place = unpack(at)
+        name = self._file_of(stream, place.segment) if stream.startswith("on/") else stream
+        return reversed(list(records_in(self._bodies, name, place, line.removesuffix(b"\n"), None, None)))
 
     def _as_shown(self, stream: str, lines: Iterator[LogLine]) -> Iterator[LogLine]:
         """Yield the talk of another machine, as it is shown here."""
@@ -440,13 +511,15 @@ class PostgresStore:
             "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos DESC LIMIT 1"
         )
         place = pack(position)
+        tail = self._lines_read.tail(stream) if self._seen() is not None else None
+        if tail is not None and tail.begin < place <= tail.end:
+            line = next((line for at, line in tail.lines if at + len(line) == place), None)
+            return None if line is None else _record_of(line)
         values = (self.memory, place, position.segment << _SHIFT, self.memory, stream)
         rows = self.run(query.replace("SELECT line", "SELECT line, pos"), values)
         if not rows or int(rows[0][1]) + len(rows[0][0]) != place:
             return None
-        raw = bytes(rows[0][0]).removesuffix(b"\n")
-        last = list(codec.pieces(raw))[-1] if raw else None
-        return last.record if last is not None and last.record is not None and last.end == len(raw) else {}
+        return _record_of(bytes(rows[0][0]))
 
     def sum(self, stream: str, position: Position) -> str | None:
         """Return the checksum of a stream up to a place: of the seals of earlier segments, and the bytes of this."""
@@ -751,6 +824,8 @@ class PostgresStore:
     def folders(self, folder: str) -> tuple[str, ...]:
         """Return the names of the folders directly in a folder. It skips from one to the next, whatever they hold."""
         prefix = f"{canonical(folder)}/" if folder else ""
+        if prefix in ("log/traces/", OTHERS + "/"):  # of logs only
+            return tuple(sorted(self._view_of_folder.log_folders(folder)))
         query = (
             "WITH RECURSIVE f(folder) AS ((SELECT folder FROM looseleaf.documents WHERE memory = %s AND folder >= %s "
             "AND folder < %s ORDER BY folder LIMIT 1) UNION ALL SELECT (SELECT d.folder FROM looseleaf.documents d "
@@ -822,9 +897,13 @@ class PostgresStore:
 
     def adopt_ends(self) -> None:
         """Drop what was computed of the streams, and read, before."""
+        self._drop_read()
+        self.look_again()
+
+    def _drop_read(self) -> None:
         self._sums.clear()
         self._asked.drop()
-        self.look_again()
+        self._lines_read.drop()
 
     def drop_aside(self, is_told: Callable[[bytes], bool]) -> None:
         """Remove bytes that were set aside on other machines, if they say what is forgotten."""
@@ -888,6 +967,13 @@ class PostgresStore:
         if seen is not None:
             seen.lists[name] = {stat.path: stat for stat in found}
         return found
+
+
+def _record_of(line: bytes) -> Record:
+    """Return the record that ends with a line, without its bodies; {} if it has none."""
+    raw = line.removesuffix(b"\n")
+    last = list(codec.pieces(raw))[-1] if raw else None
+    return last.record if last is not None and last.record is not None and last.end == len(raw) else {}
 
 
 _claims: dict[int, Claims] = {}
