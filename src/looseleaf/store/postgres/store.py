@@ -33,6 +33,7 @@ from looseleaf.store import records as codec
 from looseleaf.store.claim import ChoreClaim
 from looseleaf.store.machines import OTHERS, is_name, log_of, stream_of
 from looseleaf.store.postgres.address import Address, default_namespace
+from looseleaf.store.postgres.check_database import refuse_unfit
 from looseleaf.store.postgres.database import Lost, database_at, moved_sentence
 from looseleaf.store.postgres.folder_view import FolderView
 from looseleaf.store.postgres.lock import AloneInDatabase, Claims, MemoryLock
@@ -129,6 +130,7 @@ class PostgresStore:
         """Open a memory; with `make`, make it if it is missing. Raise NotFound if there is none."""
         named = address if address.namespace else address.of(default_namespace())
         database = database_at(named)
+        refuse_unfit(database)
         query = "SELECT memory, state, note FROM looseleaf.find_memory(%s, %s)"
         rows = database.run(None, query, (named.namespace, make))
         if not rows:
