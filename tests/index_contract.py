@@ -13,17 +13,19 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from hypothesis import strategies as st
 
 from looseleaf.index.protocol import IndexItem, Only
 from looseleaf.index.said import parts_of, said_words
 from tables import check_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from looseleaf.index.protocol import Doc, Index
 
 ANY = Only(past=True)
+VOCABULARY = ("tea", "pot", "cup", "leaf", "milk", "straßenbahn", "茶", "3·11", "🍵")
 
 
 def number_of(text: str) -> int:
@@ -127,6 +129,52 @@ def _sessions(model: Model) -> dict[tuple[str, str], list[str]]:
         for each in taken.items:
             found.setdefault((source, each.session), []).append(each.name)
     return found
+
+
+# --- whatever it is told -----------------------------------------------------------------
+
+Act = tuple[str, str, list[tuple[str, str, list[str]]]]
+
+sources = st.sampled_from(("traces/a", "traces/b", "page:x", "page:facts/y", "topic:tea", "entry:z"))
+rows = st.tuples(
+    st.sampled_from(("", "s", "other")),
+    st.sampled_from(("", "user", "assistant")),
+    st.lists(st.sampled_from(VOCABULARY), max_size=6),
+)
+acts: st.SearchStrategy[list[Act]] = st.lists(
+    st.tuples(
+        st.sampled_from(("take", "anew", "drop", "again", "fail")), sources, st.lists(rows, max_size=5)
+    ),
+    max_size=12,
+)
+
+
+def carry_out(
+    index: Index, model: Model, told: list[Act], open_again: Callable[[], None] | None = None
+) -> None:
+    """Do all of it with both. Traces are taken out only with their whole log, as the others are."""
+    number = 0
+    for act, source, given_rows in told:
+        items = []
+        for session, role, terms in given_rows:
+            number += 1
+            kind = "trace" if source.startswith("traces/") else "prose"
+            items.append(IndexItem(kind, f"n{number}", terms, number, session=session, role=role))
+        if act == "drop":
+            index.drop(source)
+            model.drop(source)
+        elif act == "again" and open_again is not None:
+            open_again()
+        elif act == "fail":
+            try:
+                with index.change():
+                    index.take(source, "lost", items, anew=True)
+                    raise InterruptedError
+            except InterruptedError:
+                pass
+        else:
+            for each in (index, model):
+                each.take(source, f"mark {number}", items, anew=act == "anew")
 
 
 class IndexContract:
@@ -274,6 +322,40 @@ class IndexContract:
         with pytest.raises(ZeroDivisionError):
             index.take("page:x", "1", items())
         is_as(index, Model(), ["tea"])
+
+    def test_the_marks_of_some_sources_are_those_that_they_have(self, index: Index) -> None:
+        for name in ("traces/main", "journal", "page:x", "page:y"):
+            index.take(name, f"mark of {name}", [])
+        index.take("terms", "", [])
+        asked = ("page:y", "traces/main", "page:unheard of", "terms", "page:y")
+        assert index.marks_of(asked) == {"page:y": "mark of page:y", "traces/main": "mark of traces/main"}
+        assert index.marks_of(()) == {}
+
+    def test_in_a_block_of_one_question_its_own_changes_show(self, index: Index) -> None:
+        index.take("traces/main", "1", [item("a", "tea", session="s", speaker="ann", ts=1.0)])
+        model = Model()
+        model.take("traces/main", "1", [item("a", "tea", session="s", speaker="ann", ts=1.0)])
+        with index.look():
+            is_as(index, model, ["tea", "pot"])
+            assert index.spelt_like("teapots") == index.speakers() == []
+            more = [item("b", "pot teapot", session="s", speaker="ann", ts=2.0)]
+            for each in (index, model):
+                each.take("traces/main", "2", more)
+            is_as(index, model, ["tea", "pot"])
+            assert (index.spelt_like("teapots"), index.speakers()) == (["teapot"], ["ann"])
+            with index.look(), index.change():
+                for each in (index, model):
+                    each.take("page:x", "1", [item("c", "kettle", "prose")])
+                is_as(index, model, ["tea", "pot", "kettle"])
+                assert index.holding("kett") == ["kettle"]
+                for each in (index, model):
+                    each.drop("page:x")
+            is_as(index, model, ["tea", "pot", "kettle"])
+            assert index.holding("kett") == []
+            [doc] = index.candidates({"pot": 1}, ANY, 5)
+            assert [found.name for found in index.found([doc.id])] == ["b"]
+            assert index.hashes_of([doc.id]) == {doc.id: number_of("pot teapot")}
+        is_as(index, model, ["tea", "pot", "kettle"])
 
     # --- what may be found -------------------------------------------------------------
 

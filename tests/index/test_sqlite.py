@@ -11,19 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from drawing import COSTLY, core, few
-from index_contract import ANY, IndexContract, Model, ask, is_as, item
-from looseleaf.index import sqlite
-from looseleaf.index.protocol import IndexItem
+from index_contract import ANY, VOCABULARY, Act, IndexContract, Model, acts, ask, carry_out, is_as, item
 from looseleaf.index.sqlite import DamagedIndex, SqliteIndex, error_of
 from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-VOCABULARY = ("tea", "pot", "cup", "leaf", "milk", "straßenbahn", "茶", "3·11", "🍵")
 
 
 def opened(path: Path | None) -> SqliteIndex:
@@ -49,55 +44,13 @@ class TestIndexInMemory(IndexContract):
 
 # --- whatever it is told -----------------------------------------------------------------
 
-Act = tuple[str, str, list[tuple[str, str, list[str]]]]
-
-sources = st.sampled_from(("traces/a", "traces/b", "page:x", "page:facts/y", "topic:tea", "entry:z"))
-rows = st.tuples(
-    st.sampled_from(("", "s", "other")),
-    st.sampled_from(("", "user", "assistant")),
-    st.lists(st.sampled_from(VOCABULARY), max_size=6),
-)
-acts: st.SearchStrategy[list[Act]] = st.lists(
-    st.tuples(
-        st.sampled_from(("take", "anew", "drop", "again", "fail")), sources, st.lists(rows, max_size=5)
-    ),
-    max_size=12,
-)
-
-
-def carry_out(index: SqliteIndex, model: Model, told: list[Act], path: Path | None) -> None:
-    """Do all of it with both. Traces are taken out only with their whole log, as the others are."""
-    number = 0
-    for act, source, given_rows in told:
-        items = []
-        for session, role, terms in given_rows:
-            number += 1
-            kind = "trace" if source.startswith("traces/") else "prose"
-            items.append(IndexItem(kind, f"n{number}", terms, number, session=session, role=role))
-        if act == "drop":
-            index.drop(source)
-            model.drop(source)
-        elif act == "again" and path is not None:
-            index.close()
-            assert index.open(make=False)
-        elif act == "fail":
-            try:
-                with index.change():
-                    index.take(source, "lost", items, anew=True)
-                    raise InterruptedError
-            except InterruptedError:
-                pass
-        else:
-            for each in (index, model):
-                each.take(source, f"mark {number}", items, anew=act == "anew")
-
 
 @settings(core, max_examples=few(100, COSTLY))
 @given(acts)
 def test_after_any_acts_an_index_in_memory_says_what_a_plain_dict_says(told: list[Act]) -> None:
     with closing(opened(None)) as index:
         model = Model()
-        carry_out(index, model, told, None)
+        carry_out(index, model, told)
         is_as(index, model, VOCABULARY)
 
 
@@ -107,7 +60,12 @@ def test_after_any_acts_an_index_in_a_file_says_what_a_plain_dict_says(place: Pa
     path = place / "index.sqlite"
     with closing(opened(path)) as index:
         model = Model()
-        carry_out(index, model, told, path)
+
+        def open_again() -> None:
+            index.close()
+            assert index.open(make=False)
+
+        carry_out(index, model, told, open_again)
         is_as(index, model, VOCABULARY)
         assert index.faults() == []
         with closing(opened(path)) as other:  # as another process sees it
@@ -275,21 +233,3 @@ def test_a_disk_error_is_no_damage() -> None:
     torn.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     assert isinstance(error_of(torn), DamagedIndex)
     assert isinstance(error_of(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")), DamagedIndex)
-
-
-# --- which words choose ------------------------------------------------------------------
-
-
-@given(st.dictionaries(st.sampled_from(VOCABULARY), st.integers(0, 1_000_000)), st.integers(0, 2_000_000))
-def test_some_word_always_chooses_and_the_rarest_does(terms: dict[str, int], size: int) -> None:
-    choice = sqlite.choose_words(terms, size)
-    known = {term: items for term, items in terms.items() if items}
-    assert bool(choice) == bool(known)
-    if known:
-        assert f'"{min(known, key=lambda term: (known[term], term))}"' in choice
-
-
-def test_words_that_stand_everywhere_choose_together() -> None:
-    everywhere = {"tea": 900_000, "pot": 800_000}
-    assert sqlite.choose_words(everywhere, 1_000_000) == '"pot" AND ("tea")'
-    assert sqlite.choose_words({"tea": 900_000}, 1_000_000) == '"tea"'

@@ -35,8 +35,8 @@ _POSTINGS = 20_000
 
 
 def choose_words(terms: Mapping[str, int], size: int) -> tuple[tuple[str, ...], str]:
-    """Return the words that choose candidates: the rarer ones, within the limit of visits; and the one that an item must
-    have besides another of them, or "".
+    """Return the words that choose candidates: the rarer ones, within the limit of visits; and, or "", the one that an
+    item must have besides another of them.
 
     Where even the rarest stands nearly everywhere, an item must contain two of them.
     """

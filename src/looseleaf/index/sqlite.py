@@ -10,13 +10,16 @@ another version is a `DamagedIndex`; the caller removes it and fills a new one.
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
+from looseleaf.index.choosing import ALIKE, DEEPER, FORMS, HOLDING, LETTERS, SPEAKERS, SPELT, choose_words
 from looseleaf.index.protocol import Corpus, Doc, FoundItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
     from typing import Any, Self
 
@@ -302,15 +305,6 @@ _FOUND = (
 _AT_ONCE = 500
 """Values in one SQLite query."""
 
-_COMMON = 0.1
-"""A word in a larger share of the items chooses no candidates, if there are rarer ones."""
-
-_SMALL = 2000
-"""Among this few items, every word may choose."""
-
-_POSTINGS = 20_000
-"""Items that the words of one question may visit: its cost must not grow with the memory."""
-
 
 class SqliteIndex(SqliteFile):
     """An `Index` in a file, or in memory."""
@@ -327,6 +321,9 @@ class SqliteIndex(SqliteFile):
     def change(self) -> SqliteIndex:
         return self
 
+    def look(self) -> AbstractContextManager[object]:
+        return nullcontext()  # a file answers so fast that nothing need be remembered
+
     def mark(self, source: str) -> str:
         rows = self._query("SELECT mark FROM source WHERE name = ?", (source,))
         return str(rows[0][0]) if rows else ""
@@ -334,6 +331,10 @@ class SqliteIndex(SqliteFile):
     def marks(self, begin: str) -> dict[str, str]:
         query = "SELECT name, mark FROM source WHERE name >= ? AND name < ?"
         return dict(self._query(query, (begin, begin[:-1] + chr(ord(begin[-1]) + 1))))
+
+    def marks_of(self, sources: Iterable[str]) -> dict[str, str]:
+        names = list(dict.fromkeys(sources))
+        return dict(self._query_in("SELECT name, mark FROM source WHERE mark <> '' AND name", names))
 
     def take(
         self,
@@ -432,8 +433,8 @@ class SqliteIndex(SqliteFile):
         )
         self._run(
             "INSERT INTO spelling (rowid, term) "
-            "SELECT id, term FROM word WHERE id > ? AND length(term) BETWEEN 4 AND 40",
-            (last,),
+            "SELECT id, term FROM word WHERE id > ? AND length(term) BETWEEN ? AND ?",
+            (last, *LETTERS),
         )
         self._run_all(
             "INSERT INTO mean VALUES (?, ?, ?, ?) ON CONFLICT (kind, role) DO UPDATE SET "
@@ -480,11 +481,11 @@ class SqliteIndex(SqliteFile):
             yield from self._query(f"{query} IN ({_marks(some)}){behind}", (*some, *more))
 
     def spelt_like(self, term: str) -> list[str]:
-        return self._match_spellings(term, " OR ", _SPELT, "ORDER BY rank")
+        return self._match_spellings(term, " OR ", SPELT, "ORDER BY rank")
 
     def holding(self, part: str) -> list[str]:
         # Unordered: the caller looks at all of them, and ranking takes longer than finding.
-        return [term for term in self._match_spellings(part, " AND ", _HOLDING) if part in term]
+        return [term for term in self._match_spellings(part, " AND ", HOLDING) if part in term]
 
     def _match_spellings(self, term: str, join: str, limit: int, order: str = "") -> list[str]:
         grams = sorted({_quote(term[at : at + 3]) for at in range(len(term) - 2)})
@@ -498,7 +499,7 @@ class SqliteIndex(SqliteFile):
 
     def candidates(self, terms: Mapping[str, int], only: Only, limit: int) -> list[Doc]:
         items = self._query("SELECT coalesce(sum(items), 0) FROM mean")[0][0]
-        match = choose_words(terms, int(items))
+        match = _match(*choose_words(terms, int(items)))
         if not match:
             return []
         allowed, values = _filter_of(only)
@@ -509,7 +510,7 @@ class SqliteIndex(SqliteFile):
         rows = self._query(query, (match, *values, limit))
         kept = _thin_out(rows)
         if len(kept) < len(rows) == limit:  # many passages of one text, or one text said many times
-            kept = _thin_out(self._query(query, (match, *values, limit * _DEEPER)))[:limit]
+            kept = _thin_out(self._query(query, (match, *values, limit * DEEPER)))[:limit]
         return kept
 
     def within(self, first: float, last: float, only: Only, limit: int) -> list[Doc]:
@@ -559,7 +560,7 @@ class SqliteIndex(SqliteFile):
 
     def speakers(self, agent: str = "") -> list[str]:
         query = "SELECT name FROM speaker WHERE items > 1 ORDER BY items DESC, name LIMIT ?"
-        names = [str(row[0]) for row in self._query(query, (_SPEAKERS,))]
+        names = [str(row[0]) for row in self._query(query, (SPEAKERS,))]
         if not agent or not names:
             return names
         allowed, values = _filter_of(Only(agent=agent, past=True))
@@ -609,10 +610,10 @@ class SqliteIndex(SqliteFile):
                 where, values = "word >= ? AND word < ?", [part.text, f"{part.text}\U0010ffff"]
             if part.ends:
                 where, values = f"{where} AND substr(word, -length(?)) = ?", [*values, part.text, part.text]
-            words = self._query(f"SELECT word FROM said WHERE {where} LIMIT ?", (*values, _FORMS + 1))
+            words = self._query(f"SELECT word FROM said WHERE {where} LIMIT ?", (*values, FORMS + 1))
             if not words:
                 return ""
-            if len(words) <= _FORMS:
+            if len(words) <= FORMS:
                 groups.append(f"({' OR '.join(_quote(row[0]) for row in words)})")
         return " AND ".join(groups) or None
 
@@ -638,37 +639,21 @@ class SqliteIndex(SqliteFile):
         return found
 
 
-_ALIKE = 4
-"""Most passages of one text, or items of the same words, among the candidates."""
-
-_DEEPER = 20
-"""How many times more rows to read where those crowd out the others."""
-
-_SPEAKERS = 1000
-"""Most names that a question may be matched with."""
-
 _LINES = 256
 """Lines to look up at once: often the first few are enough."""
 
 _NO_LINE = 1 << 62
 """More than any line's number."""
 
-_FORMS = 1000
-"""Most words that a part of a word is looked for in: one that stands in more stands nearly everywhere."""
-
-_SPELT = 60
-_HOLDING = 200
-"""Most terms to consider for one word of a question."""
-
 
 def _thin_out(rows: Iterable[tuple[Any, ...]]) -> list[Doc]:
-    """Keep at most `_ALIKE` passages of one text, and `_ALIKE` items of the same words."""
+    """Keep at most `ALIKE` passages of one text, and `ALIKE` items of the same words."""
     often: dict[object, int] = {}
     kept: list[Doc] = []
     for row in rows:
         # A page holds many texts; a name in a log or an entry is one text.
         keys = ((row[-3], row[-2]) if row[6] in ("trace", "entry") else row[0], row[-1])
-        if all(often.get(key, 0) < _ALIKE for key in keys):
+        if all(often.get(key, 0) < ALIKE for key in keys):
             kept.append(Doc(*row[:-3]))
         for key in keys:
             often[key] = often.get(key, 0) + 1
@@ -685,26 +670,11 @@ def _quote(term: str) -> str:
     return f'"{term}"'
 
 
-def choose_words(terms: Mapping[str, int], size: int) -> str:
-    """Return the words that choose candidates, as an FTS5 query: the rarer ones, within the limit of visits.
-
-    Where even the rarest stands nearly everywhere, an item must contain two of them.
-    """
-    ranked = sorted((items, term) for term, items in terms.items() if items)
-    if not ranked:
-        return ""
-    most = size if size <= _SMALL else max(size * _COMMON, ranked[0][0])
-    chosen: list[str] = []
-    visited = 0
-    for items, term in ranked:
-        visited += items
-        if chosen and (items > most or visited > _POSTINGS):
-            break
-        chosen.append(_quote(term))
-    if ranked[0][0] > _POSTINGS and len(ranked) > 1:
-        first, *others = (_quote(term) for _, term in ranked[:4])
-        return f"{first} AND ({' OR '.join(others)})"
-    return " OR ".join(chosen)
+def _match(chosen: Sequence[str], needed: str) -> str:
+    """Return the FTS5 query for the items that have these words; "" for none."""
+    if needed:
+        return f"{_quote(needed)} AND ({' OR '.join(_quote(term) for term in chosen if term != needed)})"
+    return " OR ".join(_quote(term) for term in chosen)
 
 
 def _filter_of(only: Only) -> tuple[str, list[Any]]:

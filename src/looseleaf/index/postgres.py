@@ -1,0 +1,663 @@
+"""An index in PostgreSQL, of one memory: plain tables with B-trees, which row security leaves usable.
+
+It holds terms, words and places, and the words of what was said, but no text. Each call is one round trip; in a block
+`look`, what a question needs at first is read once, and what was found is remembered. A `change` sends all that it takes
+with its next question, or its end.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from looseleaf.base.errors import Refused
+from looseleaf.index.choosing import (
+    ALIKE,
+    DEEPER,
+    FORMS,
+    HOLDING,
+    LETTERS,
+    SPEAKERS,
+    SPELT,
+    choose_words,
+)
+from looseleaf.index.protocol import Corpus, Doc, FoundItem, Only
+from looseleaf.store.postgres.database import AWAY_SECONDS, is_away
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.index.protocol import IndexItem, SaidLine
+    from looseleaf.index.said import Part
+    from looseleaf.store.postgres.database import Database, Wire
+
+FEW = 2000
+"""Items of a memory that has no postings: reading them takes a few milliseconds, and postings would take more room than
+all the rest."""
+
+WAITING = 64
+"""Items of a larger memory that may wait for their postings: many at once cost a third of what they cost one by one."""
+
+_LINES = 1000
+"""Lines to look up at once."""
+
+_NO_LINE = 2**31 - 1
+"""More than any line's number."""
+
+_SURE = 100
+"""Characters that the key of a name has of it, however long it is."""
+
+_PAUSE = 0.1
+
+_TAKE = (
+    "SELECT looseleaf.take(%s, %s, %s, %s, %s, %s, %s, %s, "
+    "%s::text[], %s::text[], %s::text[], %s::int[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::int[], %s::bigint[], "
+    "%s::int[], %s::int[], %s::text[], %s::text[], %s::int[], %s::bigint[], %s::text[])"
+)
+_ONLY = "%s::text[], %s, %s, %s::float8, %s::float8, %s, %s::text[]"
+_LOOK = "SELECT * FROM looseleaf.look(%s, %s)"
+_CANDIDATES = (
+    f"SELECT * FROM looseleaf.candidates(%s, %s::text[], %s::float8[], %s, %s::float8, %s, %s, %s, {_ONLY})"
+)
+_WITHIN = f"SELECT * FROM looseleaf.within(%s, %s::float8, %s::float8, %s, {_ONLY})"
+_BY_HASH = f"SELECT * FROM looseleaf.by_hash(%s, %s::bigint[], {_ONLY})"
+_SAID = "SELECT * FROM looseleaf.said(%s, %s, %s::text[], %s, %s, %s)"
+
+
+class PostgresIndex:
+    """An `Index` of one memory. Threads share it; a block of a thread is its own."""
+
+    few, waiting = FEW, WAITING
+
+    def __init__(self, database: Database, memory: int) -> None:
+        self._database = database
+        self._memory = memory
+        self._here = _Here()
+        self._spellings = Spellings()
+
+    # --- sending ---------------------------------------------------------------------------
+
+    def _ask(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query about this memory: one round trip, with all that waits to be sent."""
+        wire = self._here.wire
+        if wire is None:
+            return self._database.run(self._memory, query, (self._memory, *values))
+        self._database.trips += 1
+        try:
+            cursor = wire.execute(query.encode(), (self._memory, *values), binary=True)
+            return cursor.fetchall()
+        except psycopg.Error as error:
+            raise self._database.explain(error) from error
+
+    def _do(self, query: str, *values: object) -> None:
+        """Do what changes the index; in a block, with the next question or its end."""
+        self._here.seen = None if self._here.seen is None else Seen()
+        wire = self._here.wire
+        if wire is None:
+            # A second attempt, after an answer was lost, finds the number of the act and does nothing.
+            self._database.run(self._memory, query, (self._memory, *values))
+            return
+        try:
+            wire.execute(query.encode(), (self._memory, *values))
+        except psycopg.Error as error:
+            raise self._database.explain(error) from error
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Do all of the block or nothing, alone: another one waits until this has ended."""
+        here = self._here
+        if here.wire is not None:
+            yield
+            return
+        with ExitStack() as held:
+            here.wire = self._begin(held)
+            if here.seen is not None:
+                here.seen = Seen()
+            try:
+                yield
+            except BaseException:
+                if here.seen is not None:
+                    here.seen = Seen()
+                raise
+            finally:
+                here.wire = None
+            self._database.trips += 1
+
+    def _begin(self, held: ExitStack) -> Wire:
+        """Begin a transaction that has the index alone, in one round trip; wait while the server is away."""
+        deadline = time.monotonic() + AWAY_SECONDS
+        while True:
+            self._database.trips += 1
+            try:
+                with ExitStack() as trying:
+                    wire = trying.enter_context(self._database.wire())
+                    trying.enter_context(_explained(self._database))
+                    trying.enter_context(wire.pipeline())
+                    trying.enter_context(self._database.transaction(self._memory, wire))
+                    wire.execute("SELECT looseleaf.lock_index(%s)", (self._memory,)).fetchall()
+                    held.enter_context(trying.pop_all())
+                    return wire
+            except Refused as refused:
+                if not is_away(refused.__cause__) or time.monotonic() > deadline:
+                    raise
+            time.sleep(_PAUSE)
+
+    @contextmanager
+    def look(self) -> Iterator[None]:
+        """A block for one question: marks of logs, mean lengths and speakers are read once, at the first need."""
+        here = self._here
+        if here.seen is not None:
+            yield
+            return
+        here.seen = Seen()
+        try:
+            yield
+        finally:
+            here.seen = None
+
+    def _look(self) -> Seen:
+        """Return what a question needs first; outside of a block, each time anew."""
+        seen = self._here.seen
+        if seen is None or not seen.is_read:
+            rows = self._ask(_LOOK, SPEAKERS)
+            seen = seen if seen is not None else Seen()
+            seen.read(rows[0])
+        return seen
+
+    # --- changing --------------------------------------------------------------------------
+
+    def take(
+        self,
+        source: str,
+        mark: str,
+        items: Iterable[IndexItem],
+        *,
+        anew: bool = False,
+        over: Iterable[tuple[str, str]] = (),
+        said: Iterable[SaidLine] = (),
+    ) -> None:
+        rows, lines, ended = list(items), list(said), list(over)
+        self._do(
+            _TAKE,
+            _random_act(),
+            plain(source),
+            plain(mark),
+            anew,
+            is_talk(source),
+            self.few,
+            self.waiting,
+            [plain(item.kind) for item in rows],
+            [plain(item.name) for item in rows],
+            [plain(" ".join(item.terms)) for item in rows],
+            _numbers(len(item.terms) for item in rows),
+            _numbers(item.hash for item in rows),
+            [plain(item.session) for item in rows],
+            [plain(item.speaker) for item in rows],
+            [plain(item.role) for item in rows],
+            [_time(item.ts) for item in rows],
+            [plain(item.level) for item in rows],
+            [plain(item.status) for item in rows],
+            [plain(item.topic) for item in rows],
+            _numbers(item.segment for item in rows),
+            _numbers(item.byte for item in rows),
+            _numbers(item.first for item in rows),
+            _numbers(item.last for item in rows),
+            [plain(trace) for trace, _ in ended],
+            [plain(fact) for _, fact in ended],
+            _numbers(segment for segment, _, _ in lines),
+            _numbers(byte for _, byte, _ in lines),
+            [f" {plain(words)} " for _, _, words in lines],
+        )
+
+    def drop(self, source: str) -> None:
+        self._do(
+            "SELECT looseleaf.drop_source(%s, %s, %s, %s)", _random_act(), plain(source), is_talk(source)
+        )
+
+    def clear(self) -> None:
+        """Remove everything: the index is made anew."""
+        self._do("SELECT looseleaf.clear_index(%s)")
+
+    # --- marks -----------------------------------------------------------------------------
+
+    def mark(self, source: str) -> str:
+        seen = self._here.seen
+        if seen is not None and ":" not in source:
+            return self._look().marks.get(source, "")
+        return self.marks_of((source,)).get(source, "")
+
+    def marks_of(self, sources: Iterable[str]) -> dict[str, str]:
+        names = list(dict.fromkeys(sources))
+        if self._here.seen is not None and not any(":" in name for name in names):
+            marks = self._look().marks
+            return {name: marks[name] for name in names if marks.get(name)}
+        if not names:
+            return {}
+        rows = self._ask(
+            "SELECT s.name, s.mark FROM unnest(looseleaf.sources_named(%s, %s::text[])) AS u (source) "
+            "JOIN looseleaf.sources s ON s.memory = %s AND s.source = u.source WHERE s.mark <> ''",
+            [plain(name) for name in names],
+            self._memory,
+        )
+        return {original(name): original(mark) for name, mark in rows}
+
+    def marks(self, begin: str) -> dict[str, str]:
+        first = plain(begin)[:_SURE]
+        rows = self._ask(
+            "SELECT name, mark FROM looseleaf.sources WHERE memory = %s AND key >= %s AND key < %s",
+            first,
+            first[:-1] + chr(ord(first[-1]) + 1),
+        )
+        found = {original(name): original(mark) for name, mark in rows}
+        return {name: mark for name, mark in found.items() if name.startswith(begin)}
+
+    # --- words -----------------------------------------------------------------------------
+
+    def corpus(self, terms: Iterable[str]) -> Corpus:
+        wanted = sorted(set(terms))
+        seen = self._here.seen
+        if seen is None:
+            rows = self._ask(
+                "SELECT kind, role, NULL::text, items, terms FROM looseleaf.means WHERE memory = %s AND items > 0 "
+                "UNION ALL SELECT NULL, NULL, term, items, NULL FROM looseleaf.frequencies(%s, %s::text[])",
+                self._memory,
+                [plain(term) for term in wanted],
+            )
+            seen = Seen()
+            seen.means = {(row[0], row[1]): (row[3], row[4]) for row in rows if row[2] is None}
+            seen.frequencies = {original(row[2]): row[3] for row in rows if row[2] is not None}
+        else:
+            self._look()
+            unknown = [term for term in wanted if term not in seen.frequencies]
+            if unknown:
+                query = "SELECT term, items FROM looseleaf.frequencies(%s, %s::text[])"
+                rows = self._ask(query, [plain(term) for term in unknown])
+                seen.frequencies |= dict.fromkeys(unknown, 0)
+                seen.frequencies |= {original(term): int(items) for term, items in rows}
+        df = {term: count for term in wanted if (count := seen.frequencies.get(term))}
+        means = {
+            (original(kind), original(role)): terms / items
+            for (kind, role), (items, terms) in seen.means.items()
+        }
+        return Corpus(seen.items, seen.terms, df, means)
+
+    def spelt_like(self, term: str) -> list[str]:
+        return self._known_spellings().like(term, SPELT)
+
+    def holding(self, part: str) -> list[str]:
+        return self._known_spellings().holding(part, HOLDING)
+
+    def _known_spellings(self) -> Spellings:
+        """Return the terms of this memory, as they are now: those that are new are read."""
+        known, seen = self._spellings, self._here.seen
+        if self._here.wire is not None:
+            known = Spellings()  # what may not last
+        elif seen is not None and known.is_of(self._look()):
+            return known
+        if not known.take(self._vocabulary(known.word)):
+            known.forget()
+            known.take(self._vocabulary(0))
+        return known
+
+    def _vocabulary(self, after: int) -> tuple[Any, ...]:
+        return self._ask("SELECT * FROM looseleaf.vocabulary(%s, %s)", after)[0]
+
+    # --- items -----------------------------------------------------------------------------
+
+    def candidates(self, terms: Mapping[str, int], only: Only, limit: int) -> list[Doc]:
+        look = self._look() if any(terms.values()) else Seen()
+        chosen, needed = choose_words(terms, look.items)
+        if not chosen or limit < 1:
+            return []
+        rows = self._ask(
+            _CANDIDATES,
+            [plain(term) for term in chosen],
+            [_rarity(look.items, terms[term]) for term in chosen],
+            plain(needed) if needed else None,
+            max(look.terms / max(look.items, 1), 1e-9),
+            limit,
+            ALIKE,
+            DEEPER,
+            *_filter(only),
+        )
+        return self._docs(rows)
+
+    def within(self, first: float, last: float, only: Only, limit: int) -> list[Doc]:
+        return self._docs(self._ask(_WITHIN, float(first), float(last), limit, *_filter(only)))
+
+    def near(self, docs: Sequence[Doc], reach: int) -> list[Doc]:
+        stretches = _stretches(docs, reach)
+        if not stretches:
+            return []
+        rows = self._ask(
+            "SELECT * FROM looseleaf.near(%s, %s::int[], %s::int[], %s::int[], %s::int[])",
+            *(_numbers(column) for column in zip(*stretches, strict=True)),
+            _numbers(doc.id for doc in docs),
+        )
+        return self._docs(rows)
+
+    def by_hash(self, hashes: Sequence[int], only: Only) -> list[Doc]:
+        return self._docs(self._ask(_BY_HASH, _numbers(hashes), *_filter(only))) if hashes else []
+
+    def found(self, ids: Sequence[int]) -> list[FoundItem]:
+        seen = self._here.seen if self._here.seen is not None else Seen()
+        unknown = [each for each in dict.fromkeys(ids) if each not in seen.rows]
+        if unknown:
+            for row in self._ask("SELECT * FROM looseleaf.found(%s, %s::int[])", _numbers(unknown)):
+                seen.rows[row[0]] = _found_of(row)
+        return [seen.rows[each] for each in ids if each in seen.rows]
+
+    def _docs(self, rows: Sequence[tuple[Any, ...]]) -> list[Doc]:
+        if self._here.seen is not None:
+            known = self._here.seen.rows
+            for row in rows:
+                known[row[0]] = _found_of(row)
+        return [
+            Doc(*row[:9]) if MARK not in "".join(row[n] for n in _TEXTS) else _doc_of(row) for row in rows
+        ]
+
+    def speakers(self, agent: str = "") -> list[str]:
+        names = self._look().speakers
+        if not agent or not names:
+            return names
+        rows = self._ask(
+            "SELECT DISTINCT name FROM looseleaf.speakers "
+            "WHERE memory = %s AND source = ANY (looseleaf.sources_of(%s, %s))",
+            self._memory,
+            plain(agent),
+        )
+        own = {original(name) for (name,) in rows}
+        return [name for name in names if name in own]
+
+    def over(self, name: str) -> list[str]:
+        query = (
+            "SELECT fact FROM looseleaf.past WHERE memory = %s AND trace = looseleaf.key_of(%s) ORDER BY key"
+        )
+        return [original(fact) for (fact,) in self._ask(query, plain(name))]
+
+    def trace(self, name: str) -> FoundItem | None:
+        query = (
+            "SELECT f.* FROM looseleaf.found(%s, ARRAY(SELECT min(item) FROM looseleaf.items "
+            "WHERE memory = %s AND kind = 'trace' AND name = %s)) f"
+        )
+        return next((_found_of(row) for row in self._ask(query, self._memory, plain(name))), None)
+
+    def hashes(self, after: int, limit: int) -> Iterator[tuple[int, int]]:
+        query = (
+            "SELECT item, hash FROM looseleaf.items WHERE memory = %s AND item > %s ORDER BY item LIMIT %s"
+        )
+        return iter([(row[0], row[1]) for row in self._ask(query, after, limit)])
+
+    def hashes_of(self, ids: Sequence[int]) -> dict[int, int]:
+        rows = self._here.seen.rows if self._here.seen is not None else {}
+        known = {each: rows[each].hash for each in ids if each in rows}
+        unknown = [each for each in ids if each not in known]
+        query = "SELECT item, hash FROM looseleaf.items WHERE memory = %s AND item = ANY (%s::int[])"
+        return known | ({row[0]: row[1] for row in self._ask(query, _numbers(unknown))} if unknown else {})
+
+    def last(self) -> int:
+        rows = self._ask("SELECT coalesce(max(item), 0) FROM looseleaf.items WHERE memory = %s")
+        return int(rows[0][0])
+
+    # --- what was said, word for word ------------------------------------------------------
+
+    def lines_with(self, parts: Sequence[Part], source: str) -> Iterator[tuple[int, int]] | None:
+        if not parts:
+            return None
+        first = self._said(parts, source, _NO_LINE)
+        return self._read_lines(parts, source, first) if not first[0] else None
+
+    def _read_lines(
+        self, parts: Sequence[Part], source: str, rows: tuple[Any, ...]
+    ) -> Iterator[tuple[int, int]]:
+        while rows[1]:
+            yield from zip(rows[2], rows[3], strict=True)
+            if len(rows[1]) < _LINES:
+                return
+            rows = self._said(parts, source, rows[1][-1])
+
+    def sources_with(self, parts: Sequence[Part]) -> set[str] | None:
+        if not parts:
+            return None
+        rows = self._said(parts, None, _NO_LINE)
+        return {original(name) for name in rows[4] or ()} if not rows[0] else None
+
+    def _said(self, parts: Sequence[Part], source: str | None, before: int) -> tuple[Any, ...]:
+        asked = [f"{' ' * part.begins}{part.text}{' ' * part.ends}" for part in parts]
+        named = None if source is None else plain(source)
+        return self._ask(_SAID, named, [plain(part) for part in asked], before, _LINES, FORMS)[0]
+
+    # --- the rest --------------------------------------------------------------------------
+
+    def faults(self) -> list[str]:
+        """Check the whole index; return what is wrong."""
+        return [str(row[0]) for row in self._ask("SELECT looseleaf.index_faults(%s)")]
+
+    def close(self) -> None:
+        """The connections are the database's: nothing is held between calls."""
+        self._spellings = Spellings()
+
+
+@contextmanager
+def _explained(database: Database) -> Iterator[None]:
+    """Make a sentence of what the last answers of a pipeline say."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise database.explain(error) from error
+
+
+class Seen:
+    """What a question has read so far: it asks nothing twice."""
+
+    __slots__ = (
+        "erased",
+        "frequencies",
+        "is_read",
+        "making",
+        "marks",
+        "means",
+        "rows",
+        "speakers",
+        "version",
+    )
+
+    def __init__(self) -> None:
+        self.is_read = False
+        self.making = self.version = self.erased = 0
+        self.marks: dict[str, str] = {}
+        self.means: dict[tuple[str, str], tuple[int, int]] = {}
+        self.speakers: list[str] = []
+        self.frequencies: dict[str, int] = {}
+        self.rows: dict[int, FoundItem] = {}
+
+    def read(self, row: tuple[Any, ...]) -> None:
+        self.is_read = True
+        making, version, erased, _, names, marks, kinds, roles, items, terms, speakers = row
+        self.making, self.version, self.erased = making or 0, version or 0, erased or 0
+        self.marks = dict(zip(map(original, names), map(original, marks), strict=True))
+        pairs = zip(kinds, roles, strict=True)
+        self.means = dict(zip(pairs, zip(items, terms, strict=True), strict=True))
+        self.speakers = [original(name) for name in speakers]
+
+    @property
+    def items(self) -> int:
+        return sum(items for items, _ in self.means.values())
+
+    @property
+    def terms(self) -> int:
+        return sum(terms for _, terms in self.means.values())
+
+
+class _Here(threading.local):
+    """What a thread has open: the connection of its change, and what its question has read."""
+
+    wire: Wire | None = None
+    seen: Seen | None = None
+
+
+# --- other spellings ---------------------------------------------------------------------
+
+
+class Spellings:
+    """The terms of a memory in the process, to look for one that is spelt alike: a search of one long text.
+
+    Posted terms are only added to, by their numbers; a term that left makes all be read again."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self.making = self.version = self.erased = self.word = 0
+        self._posted = self._waiting = "\n"
+
+    def is_of(self, seen: Seen) -> bool:
+        """True if these are the terms of this state of the index."""
+        return seen.making != 0 and (self.making, self.version) == (seen.making, seen.version)
+
+    def take(self, row: tuple[Any, ...]) -> bool:
+        """Take in what is new. False: some are not there any more, and all must be read."""
+        making, version, erased, word, words, terms = row
+        if self.making and (self.making, self.erased) != (making or 0, erased or 0):
+            return False
+        self.making, self.version, self.erased, self.word = making or 0, version or 0, erased or 0, word or 0
+        fewest, most = LETTERS
+        waiting = {term for some in terms for term in some.split(" ") if fewest <= len(term) <= most}
+        self._posted += "".join(f"{original(term)}\n" for term in words)
+        self._waiting = "\n" + "".join(f"{original(term)}\n" for term in sorted(waiting))
+        return True
+
+    def holding(self, part: str, limit: int) -> list[str]:
+        if len(part) < 3 or "\n" in part:
+            return []
+        return list(dict.fromkeys(self._around(part)))[:limit]
+
+    def like(self, term: str, limit: int) -> list[str]:
+        """Return those of about as many letters that share most of the three-letter pieces of a term."""
+        grams = {term[at : at + 3] for at in range(len(term) - 2)}
+        shared: dict[str, int] = {}
+        for gram in grams:
+            if "\n" not in gram:
+                for found in set(self._around(gram)):
+                    shared[found] = shared.get(found, 0) + 1
+        near = [found for found in shared if abs(len(found) - len(term)) <= _LONGER]
+        return sorted(near, key=lambda found: (-_likeness(shared[found], len(grams), found), found))[:limit]
+
+    def _around(self, part: str) -> Iterator[str]:
+        """Yield each term in which this stands."""
+        for text in (self._posted, self._waiting):
+            at = text.find(part)
+            while at >= 0:
+                begin, end = text.rfind("\n", 0, at) + 1, text.index("\n", at)
+                yield text[begin:end]
+                at = text.find(part, end)
+
+
+_LONGER = 3
+"""Letters that a term may be longer or shorter than one that is spelt like it: more are no slip."""
+
+
+def _likeness(shared: int, grams: int, found: str) -> float:
+    return shared / (grams + len(found) - 2 - shared)
+
+
+# --- what the database cannot hold --------------------------------------------------------
+
+MARK = "\ue000"
+"""Begins what stands for a character that PostgreSQL takes into no text."""
+
+_UNHELD = re.compile("[\0\ud800-\udfff\ue000]")
+
+
+def plain(text: str) -> str:
+    """Return a text that PostgreSQL takes: it takes no NUL, and no half of a surrogate pair."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return _UNHELD.sub(lambda found: f"{MARK}{ord(found[0]):04x}", text)
+
+
+def original(text: str) -> str:
+    """Return the text that `plain` was given."""
+    if MARK not in text:
+        return text
+    return re.sub(f"{MARK}([0-9a-f]{{4}})", lambda found: chr(int(found[1], 16)), text)
+
+
+# --- rows and values ---------------------------------------------------------------------
+
+_TEXTS = (1, 4, 5, 6, 8)
+"""The places of the texts of a `Doc` in a row."""
+
+
+def _doc_of(row: tuple[Any, ...]) -> Doc:
+    values: list[Any] = [original(value) if isinstance(value, str) else value for value in row[:9]]
+    return Doc(*values)
+
+
+def _found_of(row: tuple[Any, ...]) -> FoundItem:
+    item, _, _, _, speaker, role, kind, ts, level, source, name, number, session, *more = row
+    status, topic, *places = more
+    texts = (source, kind, name, session, speaker, role, level, status, topic)
+    if MARK in "".join(texts):
+        source, kind, name, session, speaker, role, level, status, topic = map(original, texts)
+    return FoundItem(
+        item, source, kind, name, number, session, speaker, role, ts, level, status, topic, *places
+    )
+
+
+def _filter(only: Only) -> tuple[object, ...]:
+    """Return a filter as values; None allows all."""
+    return (
+        [plain(kind) for kind in only.kinds] or None,
+        plain(only.topic) or None,
+        plain(only.agent) or None,
+        only.since,
+        only.until,
+        only.past,
+        [plain(name) for name in only.hidden] or None,
+    )
+
+
+def _stretches(docs: Sequence[Doc], reach: int) -> list[tuple[int, int, int]]:
+    """Return the stretches of sessions around these items, without any place twice."""
+    places = sorted((doc.session, doc.seq) for doc in docs if doc.session is not None)
+    found: list[tuple[int, int, int]] = []
+    for session, seq in places:
+        first, last = max(seq - reach, 0), seq + reach
+        if found and found[-1][0] == session and first <= found[-1][2] + 1:
+            found[-1] = (session, found[-1][1], last)
+        else:
+            found.append((session, first, last))
+    return found
+
+
+def _rarity(items: int, with_it: int) -> float:
+    """Return the weight of a term in the order of candidates (BM25, as in SQLite)."""
+    return max(math.log((items - with_it + 0.5) / (with_it + 0.5)) if with_it < items + 0.5 else 0.0, 1e-6)
+
+
+def _numbers(values: Iterable[int]) -> str:
+    """Return whole numbers as an array: their size changes nothing about the statement."""
+    return f"{{{','.join(map(str, values))}}}"
+
+
+def _time(ts: float | None) -> float | None:
+    return None if ts is None or math.isnan(ts) else float(ts)
+
+
+def _random_act() -> int:
+    return int.from_bytes(os.urandom(7), "big")
+
+
+def is_talk(source: str) -> bool:
+    """True if the items of a source are traces."""
+    parts = source.split("/", 3)
+    return "traces" in (parts[:1] if parts[0] != "on" else parts[2:3])

@@ -1,0 +1,768 @@
+-- What recall searches (docs/POSTGRES.md). All of it follows from the log and the documents, and may be made again: so no
+-- commit waits for the disk, and `clear_views` removes it.
+--
+-- An item is found in one of two ways. Up to the item `posted`, by its postings: a row for each of its words. The newer
+-- ones are read and compared. A memory of few items has no postings at all; they would take more room than it does.
+
+-- The newest numbers of a memory's index. `making`: another one for each index made anew; `version`: one more with each
+-- change; `erased`: one more when a word may have left. `acts`: the last changes, so that none is done twice.
+CREATE TABLE looseleaf.indexes (
+    memory bigint NOT NULL PRIMARY KEY,
+    making bigint NOT NULL,
+    version bigint NOT NULL DEFAULT 0,
+    erased bigint NOT NULL DEFAULT 0,
+    item int NOT NULL DEFAULT 0,
+    posted int NOT NULL DEFAULT 0,
+    source int NOT NULL DEFAULT 0,
+    session int NOT NULL DEFAULT 0,
+    word int NOT NULL DEFAULT 0,
+    line int NOT NULL DEFAULT 0,
+    acts bigint[] NOT NULL DEFAULT '{}'
+) WITH (fillfactor = 50);
+
+CREATE SEQUENCE looseleaf.makings;
+
+-- A name as a key. An index has no room for more than 2,700 bytes.
+CREATE FUNCTION looseleaf.key_of(name text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN octet_length(name) <= 1000 THEN name ELSE left(name, 100) || ' ' || md5(name) END;
+
+CREATE TABLE looseleaf.sources (
+    memory bigint NOT NULL,
+    source int NOT NULL,
+    key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (looseleaf.key_of(name)) STORED,
+    name text COLLATE "C" NOT NULL,
+    mark text NOT NULL,
+    PRIMARY KEY (memory, source)
+);
+CREATE UNIQUE INDEX sources_named ON looseleaf.sources (memory, key);
+-- Those of logs and rules: few, and asked for with each question.
+CREATE INDEX sources_of_logs ON looseleaf.sources (memory) WHERE strpos(name, ':') = 0;
+
+-- `next`: the place of the next item.
+CREATE TABLE looseleaf.sessions (
+    memory bigint NOT NULL,
+    session int NOT NULL,
+    source int NOT NULL,
+    key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (looseleaf.key_of(name)) STORED,
+    name text COLLATE "C" NOT NULL,
+    next int NOT NULL,
+    PRIMARY KEY (memory, session),
+    UNIQUE (memory, source, key)
+) WITH (fillfactor = 80);
+
+CREATE TABLE looseleaf.items (
+    memory bigint NOT NULL,
+    hash bigint NOT NULL,
+    byte bigint NOT NULL,
+    ts float8,
+    item int NOT NULL,
+    source int NOT NULL,
+    session int,
+    seq int NOT NULL,
+    segment int NOT NULL,
+    first int NOT NULL,
+    last int NOT NULL,
+    len int NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    speaker text COLLATE "C" NOT NULL,
+    role text COLLATE "C" NOT NULL,
+    level text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    topic text COLLATE "C" NOT NULL,
+    terms text COLLATE "C" NOT NULL,
+    PRIMARY KEY (memory, item)
+) PARTITION BY HASH (memory);
+CREATE INDEX items_near ON looseleaf.items (memory, session, seq) WHERE session IS NOT NULL;
+CREATE INDEX items_then ON looseleaf.items (memory, ts) WHERE ts IS NOT NULL;
+CREATE INDEX items_meant ON looseleaf.items (memory, hash);
+CREATE INDEX items_of ON looseleaf.items (memory, source) WHERE kind <> 'trace';
+
+CREATE TABLE looseleaf.means (
+    memory bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    role text COLLATE "C" NOT NULL,
+    items bigint NOT NULL,
+    terms bigint NOT NULL,
+    PRIMARY KEY (memory, kind, role)
+) WITH (fillfactor = 50);
+
+CREATE TABLE looseleaf.speakers (
+    memory bigint NOT NULL,
+    source int NOT NULL,
+    key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (looseleaf.key_of(name)) STORED,
+    name text COLLATE "C" NOT NULL,
+    items int NOT NULL,
+    PRIMARY KEY (memory, source, key)
+) WITH (fillfactor = 80);
+
+-- Traces that state a fact which no longer holds.
+CREATE TABLE looseleaf.past (
+    memory bigint NOT NULL,
+    trace text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (looseleaf.key_of(fact)) STORED,
+    fact text COLLATE "C" NOT NULL,
+    source int NOT NULL,
+    PRIMARY KEY (memory, trace, key)
+);
+CREATE INDEX past_of ON looseleaf.past (memory, source);
+
+-- The words of posted items.
+CREATE TABLE looseleaf.words (
+    memory bigint NOT NULL,
+    term text COLLATE "C" NOT NULL,
+    word int NOT NULL,
+    items int NOT NULL,
+    PRIMARY KEY (memory, term)
+) PARTITION BY HASH (memory);
+CREATE UNIQUE INDEX words_numbered ON looseleaf.words (memory, word);
+
+-- `sort`: the item's kind and whether it is over, so that most filters need not look at the item.
+CREATE TABLE looseleaf.postings (
+    memory bigint NOT NULL,
+    word int NOT NULL,
+    item int NOT NULL,
+    tf smallint NOT NULL,
+    len smallint NOT NULL,
+    sort smallint NOT NULL,
+    PRIMARY KEY (memory, word, item) INCLUDE (tf, len, sort)
+) PARTITION BY HASH (memory);
+
+-- What is said, word for word: ` these are words `, each once, between blanks.
+CREATE TABLE looseleaf.lines (
+    memory bigint NOT NULL,
+    byte bigint NOT NULL,
+    source int NOT NULL,
+    line int NOT NULL,
+    segment int NOT NULL,
+    words text COLLATE "C" NOT NULL,
+    PRIMARY KEY (memory, source, line)
+) PARTITION BY HASH (memory);
+
+-- Models that make vectors. `making`: another one for each time that all are made anew; `version`: one more with each
+-- change; `erased`: one more with each removal; `place`: of the newest vector.
+CREATE TABLE looseleaf.models (
+    memory bigint NOT NULL,
+    model int NOT NULL,
+    key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (looseleaf.key_of(name)) STORED,
+    name text NOT NULL,
+    making bigint NOT NULL,
+    dimensions int NOT NULL,
+    erased bigint NOT NULL DEFAULT 0,
+    place int NOT NULL DEFAULT 0,
+    PRIMARY KEY (memory, model),
+    UNIQUE (memory, key)
+) WITH (fillfactor = 50);
+
+-- Vectors of length 1, as float16 with the lowest byte first. They are compared in the process; where the extension
+-- pgvector is there and runs, they are in `halfvectors` (`use_pgvector`) and compared in the database.
+CREATE TABLE looseleaf.vectors (
+    memory bigint NOT NULL,
+    hash bigint NOT NULL,
+    model int NOT NULL,
+    place int NOT NULL,
+    v bytea NOT NULL,
+    PRIMARY KEY (memory, model, hash)
+) PARTITION BY HASH (memory);
+CREATE INDEX vectors_placed ON looseleaf.vectors (memory, model, place);
+
+-- How many tokens a text has in a vocabulary. `text`: its hash.
+CREATE TABLE looseleaf.counts (
+    memory bigint NOT NULL,
+    vocabulary text COLLATE "C" NOT NULL,
+    text bytea NOT NULL,
+    tokens int NOT NULL,
+    PRIMARY KEY (memory, vocabulary, text)
+);
+
+-- Make the parts of a large table, and let each session see one memory in all of them.
+CREATE PROCEDURE looseleaf.part(large text) LANGUAGE plpgsql AS $$
+BEGIN
+    FOR part IN 0..31 LOOP
+        EXECUTE format(
+            'CREATE TABLE looseleaf.%I PARTITION OF looseleaf.%I FOR VALUES WITH (MODULUS 32, REMAINDER %s)',
+            format('%s_%s', large, part), large, part);
+        CALL looseleaf.keep_apart(format('%s_%s', large, part));
+    END LOOP;
+    CALL looseleaf.keep_apart(large);
+END $$;
+
+CREATE PROCEDURE looseleaf.keep_apart(name text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE looseleaf.%I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE looseleaf.%I FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY own ON looseleaf.%I USING (memory = looseleaf.own())', name);
+END $$;
+
+CALL looseleaf.part('items');
+CALL looseleaf.part('words');
+CALL looseleaf.part('postings');
+CALL looseleaf.part('lines');
+CALL looseleaf.part('vectors');
+CALL looseleaf.keep_apart('indexes');
+CALL looseleaf.keep_apart('sources');
+CALL looseleaf.keep_apart('sessions');
+CALL looseleaf.keep_apart('means');
+CALL looseleaf.keep_apart('speakers');
+CALL looseleaf.keep_apart('past');
+CALL looseleaf.keep_apart('models');
+CALL looseleaf.keep_apart('counts');
+
+-- New rows are read from the index alone only once a vacuum has seen their pages.
+DO $$
+BEGIN
+    FOR part IN 0..31 LOOP
+        EXECUTE format('ALTER TABLE looseleaf.postings_%s SET (autovacuum_vacuum_insert_scale_factor = 0.05)', part);
+    END LOOP;
+END $$;
+
+-- --- changes -----------------------------------------------------------------------------
+
+-- Begin a change of the index: alone until the end of the transaction. The key is of another space than memories' locks.
+CREATE FUNCTION looseleaf.lock_index(m bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM pg_advisory_xact_lock(hashtext(m::text), 2);
+END $$;
+
+CREATE FUNCTION looseleaf.sort_of(kind text, status text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN coalesce(array_position(ARRAY['trace', 'fact', 'entry', 'prose', 'day', 'episode'], kind), 0)
+        + CASE WHEN status IN ('', 'current') THEN 0 ELSE 64 END;
+
+-- Remove the items and lines of a source, and return the terms that no posted item has any more.
+CREATE FUNCTION looseleaf.erase(m bigint, number int, is_log boolean, posted_to int) RETURNS text[]
+LANGUAGE plpgsql SET jit = off AS $$
+DECLARE
+    gone_words int[];
+    gone_terms text[];
+BEGIN
+    WITH gone AS MATERIALIZED (
+        DELETE FROM looseleaf.items i
+        WHERE i.memory = m AND i.source = number AND (is_log OR i.kind <> 'trace')
+        RETURNING i.item, i.kind, i.role, i.len, i.terms),
+    fewer AS (
+        UPDATE looseleaf.means x SET items = x.items - c.items, terms = x.terms - c.terms
+        FROM (SELECT g.kind, g.role, count(*) AS items, sum(g.len) AS terms FROM gone g GROUP BY g.kind, g.role) c
+        WHERE x.memory = m AND x.kind = c.kind AND x.role = c.role),
+    pairs AS MATERIALIZED (
+        SELECT DISTINCT g.item, looseleaf.key_of(t.term) AS term
+        FROM gone g CROSS JOIN LATERAL unnest(string_to_array(g.terms, ' ')) AS t (term)),
+    counted AS MATERIALIZED (
+        SELECT p.term, count(*) FILTER (WHERE p.item <= posted_to) AS items FROM pairs p GROUP BY p.term),
+    known AS MATERIALIZED (
+        SELECT c.term, w.word FROM counted c
+        CROSS JOIN LATERAL (
+            SELECT x.word FROM looseleaf.words x WHERE x.memory = m AND x.term = c.term OFFSET 0) w),
+    unposted AS (
+        DELETE FROM looseleaf.postings x USING pairs p JOIN known k ON k.term = p.term
+        WHERE p.item <= posted_to AND x.memory = m AND x.word = k.word AND x.item = p.item),
+    less AS (
+        UPDATE looseleaf.words x SET items = x.items - c.items FROM counted c
+        WHERE x.memory = m AND x.term = c.term AND c.items > 0
+        RETURNING x.term, x.word, x.items)
+    SELECT array_agg(l.word) FILTER (WHERE l.items = 0),
+        array_agg(c.term) FILTER (WHERE l.items = 0 OR k.word IS NULL)
+    INTO gone_words, gone_terms
+    FROM counted c LEFT JOIN known k ON k.term = c.term LEFT JOIN less l ON l.term = c.term;
+    DELETE FROM looseleaf.words x WHERE x.memory = m AND x.word = ANY (gone_words);
+    DELETE FROM looseleaf.sessions x WHERE x.memory = m AND x.source = number;
+    DELETE FROM looseleaf.speakers x WHERE x.memory = m AND x.source = number;
+    DELETE FROM looseleaf.past x WHERE x.memory = m AND x.source = number;
+    DELETE FROM looseleaf.lines x WHERE x.memory = m AND x.source = number;
+    RETURN coalesce(gone_terms, '{}');
+END $$;
+
+-- Post some of the items that have no postings yet, the oldest first.
+CREATE FUNCTION looseleaf.post(m bigint, most int) RETURNS void LANGUAGE plpgsql SET jit = off AS $$
+DECLARE
+    begins int;
+    ends int;
+    newest int;
+    known text[];
+    numbers int[];
+BEGIN
+    SELECT h.posted, h.word INTO begins, newest FROM looseleaf.indexes h WHERE h.memory = m;
+    SELECT max(s.item) INTO ends
+    FROM (SELECT i.item FROM looseleaf.items i WHERE i.memory = m AND i.item > begins ORDER BY i.item LIMIT most) s;
+    IF ends IS NULL THEN
+        RETURN;
+    END IF;
+    WITH counted AS MATERIALIZED (
+        SELECT looseleaf.key_of(t.term) AS term, count(DISTINCT i.item) AS items
+        FROM looseleaf.items i CROSS JOIN LATERAL unnest(string_to_array(i.terms, ' ')) AS t (term)
+        WHERE i.memory = m AND i.item > begins AND i.item <= ends
+        GROUP BY 1),
+    there AS MATERIALIZED (
+        SELECT c.term, c.items, w.word FROM counted c
+        LEFT JOIN LATERAL (
+            SELECT x.word FROM looseleaf.words x WHERE x.memory = m AND x.term = c.term OFFSET 0) w ON true),
+    more AS (
+        UPDATE looseleaf.words x SET items = x.items + t.items FROM there t
+        WHERE t.word IS NOT NULL AND x.memory = m AND x.term = t.term),
+    added AS (
+        INSERT INTO looseleaf.words (memory, term, word, items)
+        SELECT m, t.term, newest + row_number() OVER (ORDER BY t.term), t.items FROM there t WHERE t.word IS NULL
+        RETURNING term, word),
+    both_kinds AS (
+        SELECT t.term, t.word FROM there t WHERE t.word IS NOT NULL UNION ALL SELECT a.term, a.word FROM added a)
+    SELECT array_agg(b.term), array_agg(b.word), greatest(newest, max(b.word)) INTO known, numbers, newest
+    FROM both_kinds b;
+    INSERT INTO looseleaf.postings (memory, word, item, tf, len, sort)
+    SELECT m, k.word, p.item, p.tf, p.len, p.sort
+    FROM (
+        SELECT looseleaf.key_of(t.term) AS term, i.item, least(count(*), 32767)::smallint AS tf,
+            least(i.len, 32767)::smallint AS len, looseleaf.sort_of(i.kind, i.status)::smallint AS sort
+        FROM looseleaf.items i CROSS JOIN LATERAL unnest(string_to_array(i.terms, ' ')) AS t (term)
+        WHERE i.memory = m AND i.item > begins AND i.item <= ends
+        GROUP BY 1, 2, i.len, i.kind, i.status) p
+    JOIN unnest(known, numbers) AS k (term, word) ON k.term = p.term
+    ORDER BY k.word, p.item;
+    UPDATE looseleaf.indexes h SET posted = ends, word = newest, version = h.version + 1 WHERE h.memory = m;
+END $$;
+
+-- Take in what a source has. Of an item `t` are its terms, between blanks. Past `few` items a memory is posted, and then
+-- as soon as `waiting` are not: never many at once.
+CREATE FUNCTION looseleaf.take(
+    m bigint, act bigint, source_name text, new_mark text, is_anew boolean, is_log boolean, few int, waiting int,
+    kinds text[], names text[], terms text[], lengths int[], hashes bigint[], in_sessions text[], speakers text[],
+    roles text[], times float8[], levels text[], statuses text[], topics text[], segments int[], bytes bigint[],
+    firsts int[], lasts int[], over_traces text[], over_facts text[], said_segments int[], said_bytes bigint[],
+    said text[]
+) RETURNS void LANGUAGE plpgsql SET jit = off AS $$
+DECLARE
+    head looseleaf.indexes;
+    number int;
+    gone text[] := '{}';
+    added int := cardinality(names);
+BEGIN
+    PERFORM looseleaf.lock_index(m);
+    SELECT * INTO head FROM looseleaf.indexes h WHERE h.memory = m;
+    IF NOT FOUND THEN
+        INSERT INTO looseleaf.indexes AS h (memory, making) VALUES (m, nextval('looseleaf.makings')) RETURNING h.* INTO head;
+    ELSIF act = ANY (head.acts) THEN
+        RETURN;
+    END IF;
+
+    UPDATE looseleaf.sources s SET mark = new_mark WHERE s.memory = m AND s.key = looseleaf.key_of(source_name)
+    RETURNING s.source INTO number;
+    IF NOT FOUND THEN
+        number := head.source + 1;
+        INSERT INTO looseleaf.sources (memory, source, name, mark) VALUES (m, number, source_name, new_mark);
+    ELSIF is_anew THEN
+        gone := looseleaf.erase(m, number, is_log, head.posted);
+    END IF;
+
+    IF added > 0 THEN
+        WITH given AS MATERIALIZED (
+            SELECT g.place, g.kind, g.name, g.terms, g.len, g.hash, nullif(g.session, '') AS session, g.speaker, g.role,
+                g.ts, g.level, g.status, g.topic, g.segment, g.byte, g.first, g.last,
+                row_number() OVER (PARTITION BY g.session ORDER BY g.place) AS seat
+            FROM unnest(
+                kinds, names, terms, lengths, hashes, in_sessions, speakers, roles, times, levels, statuses, topics,
+                segments, bytes, firsts, lasts
+            ) WITH ORDINALITY AS g (
+                kind, name, terms, len, hash, session, speaker, role, ts, level, status, topic, segment, byte, first,
+                last, place)),
+        seated AS (
+            INSERT INTO looseleaf.sessions AS s (memory, session, source, name, next)
+            SELECT m, head.session + row_number() OVER (ORDER BY min(g.place)), number, g.session, count(*)
+            FROM given g WHERE g.session IS NOT NULL GROUP BY g.session
+            ON CONFLICT (memory, source, key) DO UPDATE SET next = s.next + excluded.next
+            RETURNING s.session, s.name, s.next),
+        counted AS (
+            INSERT INTO looseleaf.means AS s (memory, kind, role, items, terms)
+            SELECT m, g.kind, g.role, count(*), sum(g.len) FROM given g GROUP BY g.kind, g.role
+            ON CONFLICT (memory, kind, role) DO UPDATE SET items = s.items + excluded.items, terms = s.terms + excluded.terms),
+        heard AS (
+            INSERT INTO looseleaf.speakers AS s (memory, source, name, items)
+            SELECT m, number, g.speaker, count(*) FROM given g WHERE g.speaker <> '' GROUP BY g.speaker
+            ON CONFLICT (memory, source, key) DO UPDATE SET items = s.items + excluded.items)
+        INSERT INTO looseleaf.items (
+            memory, item, source, kind, name, hash, session, seq, speaker, role, ts, level, status, topic, segment, byte,
+            first, last, len, terms)
+        SELECT m, head.item + g.place, number, g.kind, g.name, g.hash, s.session,
+            CASE WHEN s.session IS NULL THEN 0
+                ELSE s.next - (SELECT count(*) FROM given o WHERE o.session = g.session) + g.seat - 1 END,
+            g.speaker, g.role, g.ts, g.level, g.status, g.topic, g.segment, g.byte, g.first, g.last, g.len, g.terms
+        FROM given g LEFT JOIN seated s ON s.name = g.session;
+    END IF;
+    INSERT INTO looseleaf.past AS p (memory, trace, fact, source)
+    SELECT DISTINCT m, looseleaf.key_of(o.trace), o.fact, number FROM unnest(over_traces, over_facts) AS o (trace, fact)
+    ON CONFLICT (memory, trace, key) DO UPDATE SET source = excluded.source;
+    INSERT INTO looseleaf.lines (memory, source, line, segment, byte, words)
+    SELECT m, number, head.line + l.place, l.segment, l.byte, l.words
+    FROM unnest(said_segments, said_bytes, said) WITH ORDINALITY AS l (segment, byte, words, place);
+
+    UPDATE looseleaf.indexes h SET
+        version = h.version + 1, item = h.item + added, line = h.line + cardinality(said),
+        source = greatest(h.source, number), acts = (act || h.acts)[:8],
+        session = h.session + (SELECT count(DISTINCT s) FROM unnest(in_sessions) AS u (s) WHERE s <> ''),
+        erased = h.erased + CASE WHEN looseleaf.has_left(m, gone, terms) THEN 1 ELSE 0 END
+    WHERE h.memory = m RETURNING h.* INTO head;
+    -- Numbers have gaps: `few` and `waiting` are reached a little early, which does no harm.
+    IF head.item - head.posted > (CASE WHEN head.posted > 0 THEN waiting ELSE few END) THEN
+        PERFORM looseleaf.post(m, greatest(4 * waiting, 2 * added));
+    END IF;
+END $$;
+
+-- Whether one of these terms, which a source had, may stand nowhere any more.
+CREATE FUNCTION looseleaf.has_left(m bigint, gone text[], terms text[]) RETURNS boolean LANGUAGE sql STABLE
+    RETURN cardinality(gone) > 0 AND EXISTS (
+        SELECT FROM (
+            SELECT g FROM unnest(gone) AS a (g)
+            EXCEPT SELECT looseleaf.key_of(t) FROM unnest(terms) AS b (all_of), unnest(string_to_array(b.all_of, ' ')) AS c (t)
+        ) AS left_over
+        WHERE NOT EXISTS (SELECT FROM looseleaf.words w WHERE w.memory = m AND w.term = left_over.g));
+
+CREATE FUNCTION looseleaf.drop_source(m bigint, act bigint, source_name text, is_log boolean) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    head looseleaf.indexes;
+    number int;
+    gone text[];
+BEGIN
+    PERFORM looseleaf.lock_index(m);
+    SELECT * INTO head FROM looseleaf.indexes h WHERE h.memory = m;
+    IF NOT FOUND OR act = ANY (head.acts) THEN
+        RETURN;
+    END IF;
+    DELETE FROM looseleaf.sources s WHERE s.memory = m AND s.key = looseleaf.key_of(source_name)
+    RETURNING s.source INTO number;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    gone := looseleaf.erase(m, number, is_log, head.posted);
+    UPDATE looseleaf.indexes h SET
+        version = h.version + 1, acts = (act || h.acts)[:8],
+        erased = h.erased + CASE WHEN looseleaf.has_left(m, gone, '{}') THEN 1 ELSE 0 END
+    WHERE h.memory = m;
+END $$;
+
+-- Remove the whole index of a memory.
+CREATE FUNCTION looseleaf.clear_index(m bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM looseleaf.lock_index(m);
+    DELETE FROM looseleaf.indexes x WHERE x.memory = m;
+    DELETE FROM looseleaf.sources x WHERE x.memory = m;
+    DELETE FROM looseleaf.sessions x WHERE x.memory = m;
+    DELETE FROM looseleaf.items x WHERE x.memory = m;
+    DELETE FROM looseleaf.means x WHERE x.memory = m;
+    DELETE FROM looseleaf.speakers x WHERE x.memory = m;
+    DELETE FROM looseleaf.past x WHERE x.memory = m;
+    DELETE FROM looseleaf.words x WHERE x.memory = m;
+    DELETE FROM looseleaf.postings x WHERE x.memory = m;
+    DELETE FROM looseleaf.lines x WHERE x.memory = m;
+END $$;
+
+-- --- questions ---------------------------------------------------------------------------
+
+-- What a question needs first: the state of the index, the marks of logs, the mean lengths, the names of speakers.
+CREATE FUNCTION looseleaf.look(
+    m bigint, most_names int, OUT making bigint, OUT version bigint, OUT erased bigint, OUT posted int,
+    OUT names text[], OUT marks text[], OUT kinds text[], OUT roles text[], OUT items bigint[], OUT terms bigint[],
+    OUT speakers text[]
+) LANGUAGE sql STABLE
+    BEGIN ATOMIC
+    SELECT h.making, h.version, h.erased, h.posted, l.names, l.marks, k.kinds, k.roles, k.items, k.terms, p.names
+    FROM (SELECT m) AS one (memory)
+    LEFT JOIN looseleaf.indexes h ON h.memory = one.memory
+    CROSS JOIN (
+        SELECT coalesce(array_agg(s.name), '{}') AS names, coalesce(array_agg(s.mark), '{}') AS marks
+        FROM looseleaf.sources s WHERE s.memory = m AND strpos(s.name, ':') = 0) l
+    CROSS JOIN (
+        SELECT coalesce(array_agg(x.kind), '{}') AS kinds, coalesce(array_agg(x.role), '{}') AS roles,
+            coalesce(array_agg(x.items), '{}') AS items, coalesce(array_agg(x.terms), '{}') AS terms
+        FROM looseleaf.means x WHERE x.memory = m AND x.items > 0) k
+    CROSS JOIN (
+        SELECT coalesce(array_agg(t.name ORDER BY t.items DESC, t.name), '{}') AS names
+        FROM (
+            SELECT x.name, sum(x.items) AS items FROM looseleaf.speakers x WHERE x.memory = m
+            GROUP BY x.name HAVING sum(x.items) > 1 ORDER BY sum(x.items) DESC, x.name LIMIT most_names) t) p;
+    END;
+
+-- The sources of an agent's own talk, on all machines.
+CREATE FUNCTION looseleaf.sources_of(m bigint, agent text) RETURNS int[] LANGUAGE sql STABLE
+    RETURN (
+        SELECT coalesce(array_agg(s.source), '{}') FROM looseleaf.sources s
+        WHERE s.memory = m AND (
+            s.key = looseleaf.key_of('traces/' || agent)
+            OR (s.key > 'on/' AND s.key < 'on0' AND right(s.name, length(agent) + 8) = '/traces/' || agent)));
+
+CREATE FUNCTION looseleaf.sources_named(m bigint, names text[]) RETURNS int[] LANGUAGE sql STABLE
+    RETURN (
+        SELECT coalesce(array_agg(s.source), '{}') FROM unnest(names) AS n (name)
+        JOIN looseleaf.sources s ON s.memory = m AND s.key = looseleaf.key_of(n.name));
+
+-- Whether a filter allows an item. NULL allows all.
+CREATE FUNCTION looseleaf.is_allowed(
+    kind text, topic text, source int, ts float8, status text,
+    kinds text[], of_topic text, own int[], since float8, until float8, past boolean, hidden int[]
+) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (kinds IS NULL OR kind = ANY (kinds))
+        AND (of_topic IS NULL OR topic = of_topic)
+        AND (own IS NULL OR kind <> 'trace' OR source = ANY (own))
+        AND (since IS NULL OR ts >= since)
+        AND (until IS NULL OR ts <= until OR (past AND kind = 'fact'))
+        AND (past OR status IN ('', 'current'))
+        AND (hidden IS NULL OR source <> ALL (hidden));
+
+CREATE TYPE looseleaf.found_item AS (
+    item int, terms text, session int, seq int, speaker text, role text, kind text, ts float8, level text, source text,
+    name text, hash bigint, session_name text, status text, topic text, segment int, byte bigint, first int, last int
+);
+
+-- All that is known of items, in the order given.
+CREATE FUNCTION looseleaf.found(m bigint, ids int[]) RETURNS SETOF looseleaf.found_item LANGUAGE sql STABLE
+    BEGIN ATOMIC
+    SELECT i.item, i.terms, i.session, i.seq, i.speaker, i.role, i.kind, i.ts, i.level, s.name, i.name, i.hash,
+        coalesce(n.name, ''), i.status, i.topic, i.segment, i.byte, i.first, i.last
+    FROM unnest(ids) WITH ORDINALITY AS u (item, place)
+    CROSS JOIN LATERAL (SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.item = u.item OFFSET 0) i
+    JOIN looseleaf.sources s ON s.memory = m AND s.source = i.source
+    LEFT JOIN looseleaf.sessions n ON n.memory = m AND n.session = i.session
+    ORDER BY u.place;
+    END;
+
+-- In how many items each of these terms stands; only those that stand in one.
+CREATE FUNCTION looseleaf.frequencies(m bigint, asked text[]) RETURNS TABLE (term text, items bigint)
+LANGUAGE plpgsql STABLE SET jit = off AS $$
+DECLARE
+    posted_to int;
+BEGIN
+    SELECT h.posted INTO posted_to FROM looseleaf.indexes h WHERE h.memory = m;
+    RETURN QUERY
+    SELECT c.term, sum(c.items)::bigint FROM (
+        SELECT t.term, w.items::bigint AS items FROM unnest(asked) AS t (term)
+        CROSS JOIN LATERAL (
+            SELECT x.items FROM looseleaf.words x WHERE x.memory = m AND x.term = looseleaf.key_of(t.term) OFFSET 0) w
+        UNION ALL
+        SELECT t.term, count(*) FROM (
+            SELECT ' ' || i.terms || ' ' AS terms FROM looseleaf.items i
+            WHERE i.memory = m AND i.item > posted_to OFFSET 0) i
+        JOIN unnest(asked) AS t (term) ON strpos(i.terms, ' ' || t.term || ' ') > 0
+        GROUP BY t.term) c
+    WHERE c.items > 0
+    GROUP BY c.term;
+END $$;
+
+-- The likeliest items, best first: those with the `chosen` terms, each with its weight; with `needed`, they must have it
+-- and another one. `mean`: of the lengths of all items. At most `alike` passages of one text, and of the same words.
+CREATE FUNCTION looseleaf.candidates(
+    m bigint, chosen text[], weights float8[], needed text, mean float8, most int, alike int, deeper int,
+    kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
+) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off AS $$
+DECLARE
+    posted_to int;
+    own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
+    unseen int[] := CASE WHEN hidden IS NOT NULL THEN looseleaf.sources_named(m, hidden) END;
+    sorts int[] := (SELECT array_agg(looseleaf.sort_of(k, '')) FROM unnest(kinds) AS u (k));
+    depth bigint := 2 * most;
+    looked bigint;
+    ids int[];
+BEGIN
+    SELECT h.posted INTO posted_to FROM looseleaf.indexes h WHERE h.memory = m;
+    LOOP
+        WITH chosen_words AS MATERIALIZED (
+            SELECT w.word, u.term, u.weight FROM unnest(chosen, weights) AS u (term, weight)
+            CROSS JOIN LATERAL (
+                SELECT x.word FROM looseleaf.words x WHERE x.memory = m AND x.term = looseleaf.key_of(u.term) OFFSET 0) w),
+        scored AS MATERIALIZED (
+            SELECT h.item, sum(h.score) AS score FROM (
+                SELECT p.item, w.term,
+                    w.weight * p.tf * 2.2::float8 / (p.tf + 0.3::float8 + 0.9::float8 * p.len / mean) AS score
+                FROM chosen_words w CROSS JOIN LATERAL (
+                    SELECT x.item, x.tf::float8 AS tf, x.len::float8 AS len FROM looseleaf.postings x
+                    WHERE x.memory = m AND x.word = w.word
+                        AND (past OR x.sort < 64) AND (sorts IS NULL OR (x.sort & 63) = ANY (sorts)) OFFSET 0) p
+                UNION ALL
+                SELECT i.item, u.term,
+                    u.weight * t.tf * 2.2::float8 / (t.tf + 0.3::float8 + 0.9::float8 * i.len / mean)
+                FROM (
+                    SELECT x.item, x.len::float8 AS len, ' ' || x.terms || ' ' AS terms FROM looseleaf.items x
+                    WHERE x.memory = m AND x.item > posted_to OFFSET 0) i
+                JOIN unnest(chosen, weights) AS u (term, weight) ON strpos(i.terms, ' ' || u.term || ' ') > 0
+                CROSS JOIN LATERAL (
+                    SELECT cardinality(array_positions(string_to_array(i.terms, ' '), u.term))::float8 AS tf) t
+            ) h
+            GROUP BY h.item
+            HAVING needed IS NULL OR (count(*) > 1 AND bool_or(h.term = needed))
+            ORDER BY sum(h.score) DESC, h.item LIMIT depth),
+        allowed AS (
+            SELECT s.item, s.score, i.hash,
+                CASE WHEN i.kind IN ('trace', 'entry') THEN i.source END AS of_source,
+                CASE WHEN i.kind IN ('trace', 'entry') THEN i.name ELSE s.item::text END AS of_text
+            FROM scored s CROSS JOIN LATERAL (
+                SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.item = s.item OFFSET 0) i
+            WHERE looseleaf.is_allowed(
+                i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen)
+            ORDER BY s.score DESC, s.item LIMIT most * deeper),
+        told AS (
+            SELECT a.item, a.score,
+                row_number() OVER (PARTITION BY a.of_source, a.of_text ORDER BY a.score DESC, a.item) AS of_one_text,
+                row_number() OVER (PARTITION BY a.hash ORDER BY a.score DESC, a.item) AS of_same_words
+            FROM allowed a)
+        SELECT (SELECT count(*) FROM scored),
+            (array_agg(t.item ORDER BY t.score DESC, t.item)
+                FILTER (WHERE t.of_one_text <= alike AND t.of_same_words <= alike))[:most]
+        INTO looked, ids FROM told t;
+        -- Of a filter that allows little, or a text that is often said, the rest is looked at too.
+        EXIT WHEN looked < depth OR cardinality(ids) >= most;
+        depth := 2147483647;
+    END LOOP;
+    RETURN QUERY SELECT * FROM looseleaf.found(m, coalesce(ids, '{}'));
+END $$;
+
+CREATE FUNCTION looseleaf.within(
+    m bigint, earliest float8, latest float8, most int,
+    kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
+) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off AS $$
+DECLARE
+    own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
+    unseen int[] := CASE WHEN hidden IS NOT NULL THEN looseleaf.sources_named(m, hidden) END;
+BEGIN
+    RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
+        SELECT i.item FROM looseleaf.items i
+        WHERE i.memory = m AND i.ts IS NOT NULL AND i.ts >= earliest AND i.ts <= latest AND looseleaf.is_allowed(
+            i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen)
+        ORDER BY i.ts DESC LIMIT most)) f;
+END $$;
+
+CREATE FUNCTION looseleaf.by_hash(
+    m bigint, hashes bigint[],
+    kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
+) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off AS $$
+DECLARE
+    own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
+    unseen int[] := CASE WHEN hidden IS NOT NULL THEN looseleaf.sources_named(m, hidden) END;
+BEGIN
+    RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
+        SELECT i.item FROM (SELECT DISTINCT h FROM unnest(hashes) AS a (h)) u
+        CROSS JOIN LATERAL (SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.hash = u.h OFFSET 0) i
+        WHERE looseleaf.is_allowed(
+            i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen))) f;
+END $$;
+
+-- The items of these stretches of sessions.
+CREATE FUNCTION looseleaf.near(m bigint, in_sessions int[], firsts int[], lasts int[], without int[])
+RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off AS $$
+BEGIN
+    RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
+        SELECT i.item FROM unnest(in_sessions, firsts, lasts) AS u (session, first, last)
+        CROSS JOIN LATERAL (
+            SELECT x.item FROM looseleaf.items x
+            WHERE x.memory = m AND x.session = u.session AND x.seq >= u.first AND x.seq <= u.last OFFSET 0) i
+        WHERE i.item <> ALL (without))) f;
+END $$;
+
+-- The words to choose other spellings from: those after a word, and the terms of all items that are not posted.
+CREATE FUNCTION looseleaf.vocabulary(
+    m bigint, after int, OUT making bigint, OUT version bigint, OUT erased bigint, OUT word int, OUT words text[],
+    OUT terms text[]
+) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    posted_to int;
+BEGIN
+    SELECT h.making, h.version, h.erased, h.word, h.posted INTO making, version, erased, word, posted_to
+    FROM looseleaf.indexes h WHERE h.memory = m;
+    words := ARRAY(
+        SELECT x.term FROM looseleaf.words x
+        WHERE x.memory = m AND x.word > after AND length(x.term) BETWEEN 4 AND 40);
+    terms := ARRAY(SELECT i.terms FROM looseleaf.items i WHERE i.memory = m AND i.item > posted_to);
+END $$;
+
+-- Lines that have all these parts of words, the newest first; of a log, or of all sources but talk. `is_common`: each
+-- part stands in more than `forms` different words of these lines.
+CREATE FUNCTION looseleaf.said(
+    m bigint, of_source text, parts text[], before int, most int, forms int,
+    OUT is_common boolean, OUT lines int[], OUT segments int[], OUT bytes bigint[], OUT sources text[]
+) LANGUAGE plpgsql STABLE SET jit = off AS $$
+DECLARE
+    kept text[];
+    p text[] := parts || array_fill(''::text, ARRAY[8]);
+BEGIN
+    IF of_source IS NOT NULL THEN
+        SELECT array_agg(h.line), array_agg(h.segment), array_agg(h.byte), array_agg(h.words)
+        INTO lines, segments, bytes, kept FROM (
+            SELECT l.line, l.segment, l.byte, l.words FROM looseleaf.lines l
+            WHERE l.memory = m AND l.line < before
+                AND l.source = (SELECT s.source FROM looseleaf.sources s WHERE s.memory = m AND s.key = looseleaf.key_of(of_source))
+                AND strpos(l.words, p[1]) > 0 AND strpos(l.words, p[2]) > 0 AND strpos(l.words, p[3]) > 0
+                AND strpos(l.words, p[4]) > 0 AND strpos(l.words, p[5]) > 0 AND strpos(l.words, p[6]) > 0
+                AND strpos(l.words, p[7]) > 0 AND strpos(l.words, p[8]) > 0
+            ORDER BY l.line DESC LIMIT most) h;
+    ELSE
+        WITH hits AS MATERIALIZED (
+            SELECT l.source, l.words FROM looseleaf.lines l
+            WHERE l.memory = m
+                AND strpos(l.words, p[1]) > 0 AND strpos(l.words, p[2]) > 0 AND strpos(l.words, p[3]) > 0
+                AND strpos(l.words, p[4]) > 0 AND strpos(l.words, p[5]) > 0 AND strpos(l.words, p[6]) > 0
+                AND strpos(l.words, p[7]) > 0 AND strpos(l.words, p[8]) > 0)
+        SELECT ARRAY(
+                SELECT s.name FROM looseleaf.sources s
+                WHERE s.memory = m AND NOT looseleaf.is_talk(s.name) AND s.source IN (SELECT h.source FROM hits h)),
+            ARRAY(SELECT h.words FROM hits h LIMIT most)
+        INTO sources, kept;
+    END IF;
+    is_common := before = 2147483647 AND (
+        SELECT bool_and((
+            SELECT count(DISTINCT w.word) > forms
+            FROM unnest(kept) AS k (words), unnest(string_to_array(k.words, ' ')) AS w (word)
+            WHERE strpos(' ' || w.word || ' ', a.part) > 0))
+        FROM unnest(parts) AS a (part));
+END $$;
+
+-- Whether the items of a source are what was said.
+CREATE FUNCTION looseleaf.is_talk(name text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN split_part(name, '/', CASE WHEN starts_with(name, 'on/') THEN 3 ELSE 1 END) = 'traces';
+
+-- What is wrong with an index; nothing, unless this program is.
+CREATE FUNCTION looseleaf.index_faults(m bigint) RETURNS SETOF text LANGUAGE sql STABLE SET jit = off
+    BEGIN ATOMIC
+    SELECT format('%s %s: %s of %s items are counted', coalesce(a.kind, b.kind), coalesce(a.role, b.role), b.items, a.items)
+    FROM (
+        SELECT i.kind, i.role, count(*) AS items, sum(i.len) AS terms FROM looseleaf.items i
+        WHERE i.memory = m GROUP BY i.kind, i.role) a
+    FULL JOIN (SELECT x.* FROM looseleaf.means x WHERE x.memory = m AND (x.items <> 0 OR x.terms <> 0)) b
+        ON a.kind = b.kind AND a.role = b.role
+    WHERE (a.items, a.terms) IS DISTINCT FROM (b.items, b.terms)
+    UNION ALL
+    SELECT format('word %s: %s of %s items are counted', coalesce(a.word, b.word), b.items, a.items)
+    FROM (SELECT p.word, count(*) AS items FROM looseleaf.postings p WHERE p.memory = m GROUP BY p.word) a
+    FULL JOIN (SELECT x.* FROM looseleaf.words x WHERE x.memory = m) b ON a.word = b.word
+    WHERE a.items IS DISTINCT FROM b.items
+    UNION ALL
+    SELECT format('item %s: posted with %s of %s terms', coalesce(a.item, b.item), b.terms, a.terms)
+    FROM (
+        SELECT i.item, count(DISTINCT looseleaf.key_of(t.term)) AS terms
+        FROM looseleaf.items i JOIN looseleaf.indexes h ON h.memory = m AND i.item <= h.posted
+        CROSS JOIN LATERAL unnest(string_to_array(i.terms, ' ')) AS t (term) WHERE i.memory = m GROUP BY i.item) a
+    FULL JOIN (
+        SELECT p.item, count(*) AS terms FROM looseleaf.postings p WHERE p.memory = m GROUP BY p.item) b ON a.item = b.item
+    WHERE a.terms IS DISTINCT FROM b.terms
+    UNION ALL
+    SELECT format('session %s: its next place is taken', n.session) FROM looseleaf.sessions n
+    WHERE n.memory = m AND n.next IS DISTINCT FROM (
+        SELECT max(i.seq) + 1 FROM looseleaf.items i WHERE i.memory = m AND i.session = n.session)
+    UNION ALL
+    SELECT format('item %s: of no source or session', i.item) FROM looseleaf.items i
+    WHERE i.memory = m AND (
+        NOT EXISTS (SELECT FROM looseleaf.sources s WHERE s.memory = m AND s.source = i.source)
+        OR (i.session IS NOT NULL AND NOT EXISTS (
+            SELECT FROM looseleaf.sessions n WHERE n.memory = m AND n.session = i.session)))
+    UNION ALL
+    SELECT format('speaker %s: %s of %s items are counted', coalesce(a.speaker, b.name), b.items, a.items)
+    FROM (
+        SELECT i.source, i.speaker, count(*) AS items FROM looseleaf.items i
+        WHERE i.memory = m AND i.speaker <> '' GROUP BY i.source, i.speaker) a
+    FULL JOIN (SELECT x.* FROM looseleaf.speakers x WHERE x.memory = m) b ON a.source = b.source AND a.speaker = b.name
+    WHERE a.items IS DISTINCT FROM b.items;
+    END;
+
+-- Remove what follows from the rest. Vectors are kept by the hash of their text: whoever forgets a text removes its own.
+CREATE OR REPLACE FUNCTION looseleaf.clear_views(m bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM looseleaf.documents d
+    WHERE d.memory = m AND (d.folder = 'views' OR (d.folder >= 'views/' AND d.folder < 'views0'));
+    PERFORM looseleaf.clear_index(m);
+    DELETE FROM looseleaf.counts x WHERE x.memory = m;
+END $$;
