@@ -1,7 +1,7 @@
 """An index in PostgreSQL, of one memory: plain tables with B-trees, which row security leaves usable.
 
 It holds terms, words and places, and the words of what was said, but no text. Each call is one round trip; in a block
-`look`, what a question needs at first is read once, and what was found is remembered. A `change` sends all that it takes
+`look`, what a question needs at first is read once, and what was found is remembered. A `change` sends what it takes
 with its next question, or its end.
 """
 
@@ -59,8 +59,9 @@ _PAUSE = 0.1
 
 _TAKE = (
     "SELECT looseleaf.take(%s, %s, %s, %s, %s, %s, %s, %s, "
-    "%s::text[], %s::text[], %s::text[], %s::int[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::int[], %s::bigint[], "
-    "%s::int[], %s::int[], %s::text[], %s::text[], %s::int[], %s::bigint[], %s::text[])"
+    "%s::text[], %s::text[], %s::text[], %s::int[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::float8[], "
+    "%s::text[], %s::text[], %s::text[], %s::int[], %s::bigint[], %s::int[], %s::int[], "
+    "%s::text[], %s::text[], %s::int[], %s::bigint[], %s::text[])"
 )
 _ONLY = "%s::text[], %s, %s, %s::float8, %s::float8, %s, %s::text[]"
 _LOOK = "SELECT * FROM looseleaf.look(%s, %s)"
