@@ -24,8 +24,8 @@ from looseleaf.serve.access import (
     Access,
     Token,
     access_folder,
-    replace,
 )
+from looseleaf.serve.state import replace
 
 
 class Clock:

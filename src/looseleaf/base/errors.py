@@ -143,6 +143,10 @@ class Unreadable(Refused):
     """A file that exists and could not be read. It is never treated as empty or absent."""
 
 
+class Unreachable(Unreadable):
+    """A database that did not answer: it may be back in a moment."""
+
+
 class Unwritten(Refused):
     """A write that the disk refused. The old bytes are intact; the new ones are not acknowledged."""
 

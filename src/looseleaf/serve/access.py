@@ -1,13 +1,11 @@
 """Who may come in: programs by tokens, people by a link that is used once.
 
-Everything is in one file that only its owner can read, outside of every memory: a memory's folder is copied, synced and
-committed. A secret is shown once, when it is made; the file has its SHA-256. Invariant: what a token does not name, it
-may not do, and may not see.
+Everything is in one document of the server's state (`state.py`). A secret is shown once, when it is made; the document
+has its SHA-256. Invariant: what a token does not name, it may not do, and may not see.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,11 +16,14 @@ from contextlib import contextmanager
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import safe_name
+from looseleaf.serve.state import FolderState, Seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
+
+    from looseleaf.serve.state import State
 
     Rows = dict[str, list[dict[str, Any]]]
 
@@ -37,8 +38,8 @@ VISIT_SECONDS = 12 * 3600.0
 """How long a person stays signed in."""
 _BYTES = 32
 _MOST = 10_000
-"""The most tokens, links and visits: a file of a few megabytes."""
-_FILE, _LOCK = "access.json", "access.lock"
+"""The most tokens, links and visits: a document of a few megabytes."""
+_FILE = "access.json"
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -70,11 +71,17 @@ PERSON = Token("page", "page", (EVERY,), SCOPES, voice="user")
 class Access:
     """The tokens and visits of one server; any process may change them, and a running server sees it at once."""
 
-    def __init__(self, folder: str, clock: Callable[[], float] = time.time) -> None:
-        self.folder = folder
+    def __init__(self, state: State | str, clock: Callable[[], float] = time.time) -> None:
+        """`state`: where it is kept, or the folder of that."""
+        self.state: State = FolderState(state) if isinstance(state, str) else state
         self._clock = clock
-        self._kept: tuple[tuple[int, int, int] | None, Rows] = None, _empty()
-        """How the file looked, and its rows: one value, as several threads read."""
+        self._kept: tuple[Seen, Rows] = Seen(None, None), _empty()
+        """The document as it was read, and its rows: one value, as several threads read."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of this machine for what belongs to the server."""
+        return self.state.folder
 
     # --- tokens --------------------------------------------------------------------------
 
@@ -185,7 +192,7 @@ class Access:
             else:
                 rows["visits"] = [row for row in rows["visits"] if row["hash"] != _hash(visit)]
 
-    # --- the file ------------------------------------------------------------------------
+    # --- the document --------------------------------------------------------------------
 
     def _find(self, kind: str, secret: str) -> dict[str, Any] | None:
         return self._match(self._read()[kind], secret)
@@ -199,68 +206,33 @@ class Access:
         return row["expires"] is None or bool(row["expires"] > self._clock())
 
     def _read(self) -> Rows:
-        path = os.path.join(self.folder, _FILE)
+        place = self.state.place(_FILE)
         try:
-            found = os.stat(path)
-            read_at = (found.st_mtime_ns, found.st_ino, found.st_size)
             before, rows = self._kept
-            if read_at != before:
-                with open(path, "rb") as file:
-                    self._refuse_open_file(os.fstat(file.fileno()), path)
-                    read = json.load(file)
+            seen = self.state.see(_FILE, before)
+            if seen.data is None:
+                return _empty()
+            if seen is not before:
+                read = json.loads(seen.data)
                 rows = {name: read[name] for name in _empty()}
-                self._kept = read_at, rows
-        except FileNotFoundError:
-            return _empty()
+                self._kept = seen, rows
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Refused(
-                f"Nobody was let in: {path} cannot be read ({error}). Move it away, and make new tokens with "
+                f"Nobody was let in: {place} cannot be read ({error}). Move it away, and make new tokens with "
                 "`looseleaf token`."
             ) from None
         return rows
 
-    def _refuse_open_file(self, found: os.stat_result, path: str) -> None:
-        if found.st_mode & 0o077 or found.st_uid != os.geteuid():
-            raise Refused(
-                f"Nobody was let in: {path} can be read by other users, or belongs to one. Only its owner may read it "
-                "(`chmod 600`)."
-            )
-
     @contextmanager
     def _changing(self) -> Iterator[Rows]:
-        """Change the rows under a lock, and replace the file with what they became. What has ended leaves it; tokens
-        stay for a while, so that a list can say that they have ended."""
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        lock = os.open(os.path.join(self.folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        """Change the rows under a lock, and replace the document with what they became. What has ended leaves it;
+        tokens stay for a while, so that a list can say that they have ended."""
+        with self.state.changing(_FILE) as draft:
             rows = {name: list(each) for name, each in self._read().items()}
             for name in ("codes", "visits"):
                 rows[name] = [row for row in rows[name] if self._is_live(row)]
             yield rows
-            replace(os.path.join(self.folder, _FILE), json.dumps(rows, indent=1).encode() + b"\n")
-        finally:
-            os.close(lock)
-
-
-def replace(path: str, data: bytes) -> None:
-    """Replace a file that only its owner can read, so that it is whole after any crash."""
-    staged = f"{path}.{os.getpid()}.{secrets.token_hex(4)}"
-    fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(staged, path)
-    except BaseException:
-        os.unlink(staged)
-        raise
-    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+            draft.data = json.dumps(rows, indent=1).encode() + b"\n"
 
 
 def access_folder(root: str) -> str:

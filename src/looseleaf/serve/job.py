@@ -15,8 +15,8 @@ import sys
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.serve.access import replace
 from looseleaf.serve.jobs import READS, edition_at, kept, remove_received
+from looseleaf.serve.state import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from contextlib import suppress
 
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.ids import is_id, new_id
-from looseleaf.serve.access import replace
 from looseleaf.serve.once import KeyUsed
+from looseleaf.serve.state import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

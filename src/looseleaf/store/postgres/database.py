@@ -16,7 +16,7 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from looseleaf.base.errors import Busy, Displaced, Refused, Unreadable, Unwritten
+from looseleaf.base.errors import Busy, Displaced, Refused, Unreachable, Unreadable, Unwritten
 from looseleaf.store.postgres.address import without_password
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class Database:
         self.trips = 0
         self.waited = 0.0
         """Seconds that queries waited for a free connection."""
+        self.patience = AWAY_SECONDS
+        """How long a query is tried again while the server is away."""
         self._size = size
         self._alone = threading.Lock()
         self._pool: ConnectionPool[Wire] | None = None
@@ -148,9 +150,16 @@ class Database:
             self.connect().close()
         except Refused as refused:
             return refused
-        return Unreadable(
+        return Unreachable(
             f"Nothing was done: {self.shown} does not answer in time ({error}). Repeat it in a moment."
         )
+
+    def counts(self) -> dict[str, int]:
+        """Return what stands of the connections: open, idle, and how many queries wait for one or did."""
+        pool = self._pool
+        if pool is None or self._pid != os.getpid():
+            return {}
+        return {str(name): int(value) for name, value in pool.get_stats().items()}
 
     def close(self) -> None:
         with self._alone:
@@ -179,7 +188,7 @@ class Database:
                 return self._run(on, memory, query, values)
             except psycopg.Error as error:
                 raise self.explain(error) from error
-        deadline, pause = time.monotonic() + AWAY_SECONDS, _FIRST_PAUSE
+        deadline, pause = time.monotonic() + self.patience, _FIRST_PAUSE
         sender: tuple[int, object] = 0, None
         while True:
             is_sent = False
@@ -240,7 +249,7 @@ class Database:
         """Take a direct connection, until `give_back`. The server must be there within the usual time."""
         if self.pooled:
             return self.connect()
-        deadline, pause = time.monotonic() + AWAY_SECONDS, _FIRST_PAUSE
+        deadline, pause = time.monotonic() + self.patience, _FIRST_PAUSE
         while True:
             try:
                 return self._open_pool().getconn()
@@ -290,7 +299,7 @@ class Database:
             if isinstance(error, kinds):
                 return say(self.shown, why)
         if is_away(error):
-            return Unreadable(
+            return Unreachable(
                 f"Nothing was done: the database {self.shown} cannot be reached ({why}). Look whether it runs, then "
                 "repeat the command."
             )
