@@ -25,7 +25,7 @@ from looseleaf.forget.heard import find_heard, read_elsewhere
 from looseleaf.forget.held_files import cut_held, find_taken
 from looseleaf.forget.log_snapshot import LogMoved, LogSnapshot
 from looseleaf.forget.plan import ForgetPlan
-from looseleaf.forget.probe import Needles, Probe, probe
+from looseleaf.forget.probe import Needles, Probe, probe, probe_rows
 from looseleaf.log.journal import SCHEMA
 from looseleaf.store import JOURNAL, TOMBSTONES, records
 from looseleaf.store.machines import is_branch_of
@@ -235,7 +235,7 @@ def _forget(
         except Refused:
             if not was_asked:
                 raise
-            read = probe(parts.context.path, Needles(()))
+            read = _probe(parts, Needles(()))
             unheard = tuple(name for name in parts.store.machines() if parts.stones.unheard(name))
             return Forgotten(by, what, {}, {}, (), "", read, unheard=unheard), None
         counts, first = plan.count(_SHOWN)
@@ -338,7 +338,15 @@ def _read_all(parts: Needs, needles: Needles) -> Probe:
             return "" if is_branch_of(name, parts.store.machine) else name if name in others else None
         return name
 
-    return probe(parts.context.path, needles, owner)
+    return _probe(parts, needles, owner)
+
+
+def _probe(parts: Needs, needles: Needles, owner: Callable[[str], str | None] = lambda path: "") -> Probe:
+    if parts.store.tables is None:
+        return probe(parts.context.path, needles, owner)
+    from looseleaf.index.opening import all_rows
+
+    return probe_rows(all_rows(parts.store), needles, owner)
 
 
 def _drop_aside(parts: Needs, plan: ForgetPlan, heard: Buried | None) -> None:

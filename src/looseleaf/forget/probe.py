@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    Blocks = Iterable[tuple[bytes, int]]
+    Owner = Callable[[str], str | None]
+
 
 _WORDS = re.compile(r"\w+")
 
@@ -106,32 +109,53 @@ _BESIDE = re.compile(r"log/(?:on/[^/]+/)?(?:aside|staged)/")
 """What a machine puts beside its log: a copy of it is no log, and waits for nothing."""
 
 
-def probe(folder: str, needles: Needles, owner: Callable[[str], str | None] = lambda path: "") -> Probe:
-    """`owner` returns the other machine whose log or view a file is; None: it looks like one, and no machine has that
-    name. Views of others that hold what went are removed: they are made again."""
+def probe(folder: str, needles: Needles, owner: Owner = lambda path: "") -> Probe:
+    """Read a memory's folder. `owner` returns the other machine whose log or view a file is; None: it looks like one,
+    and no machine has that name. Views of others that hold what went are removed: they are made again."""
+
+    def remove(path: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, path))
+
+    def read(path: str, is_file: bool) -> Blocks | None:
+        return _read_blocks(os.path.join(folder, path), needles.reach) if is_file else None
+
+    return _probe(
+        ((path, read(path, is_file)) for path, is_file in _list_names(folder)), needles, owner, remove
+    )
+
+
+def probe_rows(rows: Iterable[tuple[str, bytes]], needles: Needles, owner: Owner) -> Probe:
+    """Read a memory in a database: paths, each with the bytes that its file would have."""
+    return _probe(((path, ((data, len(data)),)) for path, data in rows), needles, owner, lambda path: None)
+
+
+def _probe(
+    every: Iterable[tuple[str, Blocks | None]], needles: Needles, owner: Owner, remove: Callable[[str], None]
+) -> Probe:
+    """`every`: names, each with the blocks of its file, and how many bytes of each are new; None: it is no file."""
     files = total = 0
     machines: set[str] = set()
     hits: list[str] = []
     weak: list[str] = []
     theirs: list[str] = []
     elsewhere: list[str] = []
-    for path, is_file in _list_names(folder):
+    for path, blocks in every:
         found = needles.hits(path.encode("utf-8", "replace"))
         try:
-            for data, new in _read_blocks(os.path.join(folder, path), needles.reach) if is_file else ():
+            for data, new in blocks or ():
                 found |= needles.hits(data)
                 total += new
         except FileNotFoundError:
             continue  # SQLite removes its own files
         except OSError as error:
             raise _unproven(path, error) from error
-        files += is_file
+        files += blocks is not None
         if not found:
             continue
         other = owner(path)
         if other != "" and path.startswith("views/"):
-            with suppress(FileNotFoundError):
-                os.unlink(os.path.join(folder, path))
+            remove(path)
         elif other is None:
             theirs.append("/".join(path.split("/")[:3]))
         elif other and not _BESIDE.match(path):

@@ -47,6 +47,14 @@ def index_in_database(store: Store) -> PostgresIndex:
     return found
 
 
+def all_rows(store: Store) -> Iterator[tuple[str, bytes]]:
+    """Yield all that a database has of a memory: paths, each with the bytes that its file would have."""
+    from looseleaf.store.postgres.store import PostgresStore
+
+    assert isinstance(store, PostgresStore)
+    yield from store.everything()
+
+
 def index_faults(store: Store) -> list[str]:
     """Check the whole index and return its faults; none if there is no index."""
     if store.tables is not None:

@@ -59,7 +59,7 @@ _JOURNAL_FILE = "log/journal.jsonl"
 def check(parts: Parts) -> Iterator[Problem]:
     """Yield what is wrong, each by the path as it lies in the folder."""
     for problem in _check(parts):
-        yield Problem(parts.files.place(problem.path), problem.line, problem.message, problem.severity)
+        yield Problem(parts.store.place(problem.path), problem.line, problem.message, problem.severity)
 
 
 def _check(parts: Parts) -> Iterator[Problem]:
@@ -82,7 +82,7 @@ def _check(parts: Parts) -> Iterator[Problem]:
         yield from _check_chains_of(store, machine)
     yield from _check_marks(store)
     yield from check_forgets(parts)
-    behind = find_behind(store, parts.files.machine)
+    behind = find_behind(store, parts.store.machine)
     for machine in (name for name, each in behind.items() if not each.went_on):
         yield Problem(f"{log_of(machine)}/journal.jsonl", None, told_behind(machine), "note")
     for reference in _missing_entries(store, accepted):
@@ -340,7 +340,7 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
     found: set[str] = set()
     for folder in ("", *DRAWERS):
         try:
-            entries = _entries(parts.context.path, folder)
+            entries = _entries(parts, folder)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -373,7 +373,9 @@ def _check_pages(parts: Parts) -> Iterator[Problem]:
     held = gone if vanished_together(len(gone), len(known)) else heads.gone
     for path in gone:
         elsewhere = parts.pages.absorb.find_elsewhere(path)
-        if elsewhere is not None:
+        if not parts.store.edited_outside:
+            yield from _check_row(parts, path)
+        elif elsewhere is not None:
             yield held_problem(elsewhere)
         elif path in held:
             yield held_problem(Held(path, "gone"))
@@ -402,7 +404,7 @@ def held_problems(parts: Parts) -> Iterator[Problem]:
 
 def copy_problems(parts: Parts) -> Iterator[Problem]:
     """Report copies that a synchronizing program made of other files than pages: no command reads them."""
-    for name, original in copies_among([name for name, _ in _entries(parts.context.path, "")]):
+    for name, original in copies_among([name for name, _ in _entries(parts, "")]):
         if original in _OWN_FILES:
             yield Problem(name, None, f"this is a conflict copy of {original}, and is not read. {_BY_HAND}")
     for copy, original in find_log_copies(parts.context.store):
@@ -439,10 +441,12 @@ def _log_copy(parts: Parts, path: str, original: str) -> Problem:
     )
 
 
-def _entries(path: str, folder: str) -> list[tuple[str, int]]:
+def _entries(parts: Parts, folder: str) -> list[tuple[str, int]]:
     """Return names and modes in a folder, by name. A folder that is a link is not followed: its target is not ours."""
+    if not parts.store.edited_outside:
+        return [(each.path.rpartition("/")[2], stat.S_IFREG) for each in parts.store.list(folder)]
     fd = os.open(
-        os.path.join(path, folder),
+        os.path.join(parts.context.path, folder),
         os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | (os.O_NOFOLLOW if folder else 0),
     )
     found: list[tuple[str, int]] = []
@@ -475,7 +479,9 @@ def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Pr
     if document is None:
         return
     head = heads.get(path)
-    if document.sha256 != head.sha256:
+    if document.sha256 != head.sha256 and not parts.store.edited_outside:
+        yield from _check_row(parts, path)
+    elif document.sha256 != head.sha256:
         held = why_held(path, document.data, lambda: parts.pages.absorb.head_bytes(path))
         if held is not None:
             yield held_problem(held)
@@ -511,6 +517,39 @@ def _check_page(parts: Parts, path: str, mode: int, heads: Heads) -> Iterator[Pr
         )
 
 
+def _check_row(parts: Parts, path: str) -> Iterator[Problem]:
+    """Look again at a page of a database that is not its head: it may have been written since the journal was read."""
+    heads = Heads(parts.context.store)
+    heads.catch_up()
+    document = parts.context.store.get(path)
+    if (document.sha256 if document is not None else None) != heads.get(path).sha256:
+        yield Problem(
+            path,
+            None,
+            "this is not as its last edit left it; `looseleaf repair` puts that back, and keeps this",
+        )
+
+
+def _put_back(parts: Parts) -> list[str]:
+    """Put back the pages of a database that are not as their last edits left them; return a sentence for each."""
+    store, absorb, done = parts.store, parts.pages.absorb, list[str]()
+    absorb.know()
+    there = {each.path for folder in ("", *DRAWERS) for each in store.list(folder) if is_page(each.path)}
+    for path in sorted(there.union(absorb.heads.pages.there())):
+        document, head = store.get(path), absorb.head_bytes(path)
+        if (document.data if document is not None else None) == head:
+            continue
+        kept = (
+            f"; what was there is in {store.put_aside(document.data, path)}" if document is not None else ""
+        )
+        if head is not None:
+            store.put(path, head, base=document.sha256 if document is not None else None)
+        elif document is not None:
+            store.delete(path, base=document.sha256)
+        done.append(f"{path}: as its last edit left it{kept}")
+    return done
+
+
 def _check_state(parts: Parts, data: bytes) -> Iterator[Problem]:
     try:
         if parse_sound(data) is None and parts.state.file.last_good() is not None:
@@ -530,7 +569,7 @@ def repair(parts: Parts) -> list[str]:
     parts.pages.absorb()  # while it can still be told whose the changes are
     done = store.repair()
     with store.lock():
-        parted = part_heads(parts)
+        parted = part_heads(parts) if parts.store.edited_outside else _put_back(parts)
         done += _accept_places(store) + _repair_entries(parts) + _accept_key(parts)
     parts.pages.absorb.read_again()
     done += forget_again(parts)

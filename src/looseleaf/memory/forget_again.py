@@ -21,6 +21,8 @@ OLDER = "is older than what was forgotten: it was put back from a backup"
 
 def check_forgets(parts: Parts) -> Iterator[Problem]:
     """Report journals that lack the record of a tombstone. That of another machine may be on its way."""
+    if not parts.store.edited_outside:
+        return  # nobody puts single files back
     if missing_forgets(parts.files.root, "log"):
         then = "`looseleaf repair` forgets it again, and keeps what was said since"
         yield Problem(JOURNAL_FILE, None, f"this journal {OLDER}; {then}")
@@ -38,6 +40,8 @@ def forget_again(parts: Parts) -> list[str]:
     done again."""
     from looseleaf.forget.forget import heed_others
 
+    if not parts.store.edited_outside:
+        return []
     missing = missing_forgets(parts.files.root, "log")
     if not missing:
         return []
