@@ -240,7 +240,8 @@ class Memory:
         from looseleaf.place.remember_where import remember_where
 
         clean = self.parts.redact(text)
-        return remember_where(self.parts, clean, topic, where, redacted=clean != text)
+        with self.parts.store.look():
+            return remember_where(self.parts, clean, topic, where, redacted=clean != text)
 
     def distill(
         self,
@@ -261,9 +262,10 @@ class Memory:
             return [making.write(given, topic, author, own)]
         if author is not None:
             raise Invalid("An author goes with a text. Give the text, or leave the author out.")
-        self.parts.pages.absorb.know(recovers=True)  # also journals what the log has lost
-        self.parts.absorb_home()
-        return making.distill(topic, own)
+        with self.parts.store.look():
+            self.parts.pages.absorb.know(recovers=True)  # also journals what the log has lost
+            self.parts.absorb_home()
+            return making.distill(topic, own)
 
     # --- asking ----------------------------------------------------------------------------
 

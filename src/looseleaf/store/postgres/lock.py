@@ -29,7 +29,7 @@ _UNLOCK = "SELECT pg_advisory_unlock(%s)"
 
 class MemoryLock:
     """A context manager that its thread may enter again. `look` gives a query that is asked each time the lock was
-    taken, in the same trip; `admit` gets its rows and values, and may refuse."""
+    taken, in the same trip; `admit` gets its rows and values, and may refuse; `leave` is called when it is given back."""
 
     def __init__(
         self,
@@ -38,6 +38,7 @@ class MemoryLock:
         shown: str,
         look: Callable[[], tuple[str, Sequence[Any]]],
         admit: Callable[[Sequence[Sequence[Any]], Sequence[Any]], None],
+        leave: Callable[[], None],
         seconds: Callable[[], float],
     ) -> None:
         self._database = database
@@ -45,6 +46,7 @@ class MemoryLock:
         self._shown = shown
         self._look = look
         self._admit = admit
+        self._leave = leave
         self._patience = seconds
         self._reset()
 
@@ -94,6 +96,7 @@ class MemoryLock:
         self._depth -= 1
         try:
             if self._depth == 0:
+                self._leave()
                 self._release()
         finally:
             self.threads.release()
@@ -104,9 +107,14 @@ class MemoryLock:
             query, values = self._look()
             rows = self._database.run_two(self._memory, (_LOCK, (self._memory,)), (query, values), on=wire)
             self._wire, self._owner = wire, threading.get_ident()
+        except BaseException:
+            self._wire = wire
+            self._release()
+            raise
+        try:
             self._admit(rows, values)
         except BaseException:
-            self._wire, self._owner = wire, threading.get_ident()
+            self._leave()
             self._release()
             raise
 

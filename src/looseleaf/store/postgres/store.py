@@ -41,7 +41,7 @@ from looseleaf.store.postgres.look import LOOK, Asked, Lines, Looks, Seen, stat_
 from looseleaf.store.reading import OpenReading, Readings
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import ASIDE, over_limit
-from looseleaf.store.streams import REQUEST, SUMS, records_in, segment_name, stream_files
+from looseleaf.store.streams import REQUEST, SUMS, records_in, segment_name, stream_files, stream_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -113,7 +113,13 @@ class PostgresStore:
         self._asked = Asked()
         self._lines_read = Lines()
         self._lock = MemoryLock(
-            database, memory, self.path, self._look_query, self._admit, lambda: self.policy.lock_seconds
+            database,
+            memory,
+            self.path,
+            look=self._look_query,
+            admit=self._admit,
+            leave=self._leave_lock,
+            seconds=lambda: self.policy.lock_seconds,
         )
         self._claims = claims_of(database)
         self._view_of_folder = FolderView(self)
@@ -214,16 +220,19 @@ class PostgresStore:
         return self._lock.is_mine()
 
     def _look_query(self) -> tuple[str, tuple[object, ...]]:
-        paths, folders = self._asked.lists() if self._looks.depth else ([], [])
-        return LOOK, (paths, folders, self.memory)
+        return LOOK, (*self._asked.lists(), self.memory)
 
     def _admit(self, rows: Sequence[Sequence[Any]], values: Sequence[Any]) -> None:
-        """Take in what a look saw, whose holder may now write."""
-        seen = self._take_look(rows, values)
-        if self._looks.depth:
-            self._looks.seen = seen
-        if self._since() not in (None, seen.edition):
+        """Begin a look with the lock: while it is held, nothing changes but by its holder."""
+        self._looks.depth += 1
+        self._looks.seen = self._take_look(rows, values)
+        if self._since() not in (None, self._looks.seen.edition):
             raise Outdated
+
+    def _leave_lock(self) -> None:
+        self._looks.depth -= 1
+        if self._looks.depth == 0:
+            self._looks.seen = None
 
     def _take_look(self, rows: Sequence[Sequence[Any]], values: Sequence[Any]) -> Seen:
         if not rows:
@@ -686,6 +695,10 @@ class PostgresStore:
 
     def stat(self, path: str) -> Stat | None:
         path = canonical(path)
+        found = stream_of_file(path)
+        if found is not None and found[1] is None:
+            end = self._ends().get(found[0])
+            return None if end is None else Stat(path, end & _MASK, 0, (self._edition_number(), end))
         stat = self._known_stat(path)
         if stat is not None or self._is_known(path):
             return stat
