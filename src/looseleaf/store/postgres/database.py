@@ -6,6 +6,7 @@ round trip, also with that. What the driver raises becomes a sentence here.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -38,6 +39,8 @@ LOCK_SECONDS = 60.0
 """The longest wait for a memory's lock."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what fails is said once, in a sentence
 
 
 class Wire(psycopg.Connection[tuple[object, ...]]):
@@ -371,7 +374,8 @@ _SAYS: tuple[tuple[tuple[type[psycopg.Error], ...], Callable[[str, str], Refused
         (errors.InsufficientPrivilege,),
         _say(
             Unreadable,
-            "Nothing was done: this role may not do that in {shown} ({why}). See docs/POSTGRES.md.",
+            "Nothing was done: this role may not do that in {shown} ({why}). If memories are used as this role, run, "
+            "as the owner of the tables: looseleaf database migrate ADDRESS --role ROLE",
         ),
     ),
     (
