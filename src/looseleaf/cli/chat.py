@@ -74,7 +74,7 @@ class Chat:
     def run(self) -> int:
         """Answer until no more questions come; return the exit code of the program."""
         name = clipped(self._model.name)
-        self.face.tell(f"{name}, with the memory {self.memory.path}. /help lists the commands; /quit ends.")
+        self.face.tell(f"{name}, with the memory {self.memory.name}. /help lists the commands; /quit ends.")
         self._preload_model()
         try:
             while self._is_going_on and (line := self.face.read()) is not None:

@@ -103,7 +103,7 @@ def _run_verb(chat: Sitting, name: str, *arguments: str) -> None:
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n", write_through=True) for _ in "oe")
     with redirect_stdout(out), redirect_stderr(err):
         try:
-            chat.run_verb(["--memory", memory.path, "--agent", memory.agent, name, *arguments])
+            chat.run_verb(["--memory", memory.where, "--agent", memory.agent, name, *arguments])
         except SystemExit:
             raise Invalid(
                 f"Nothing was done: /{name} does not take that. /help lists what it takes."
@@ -241,7 +241,7 @@ def _sizes_without_gain(memory: Memory, model: str) -> tuple[int, int] | None:
     from looseleaf.memory import Memory
 
     rules = Rules() if memory.policy.distiller != "rules" else None
-    with Memory(memory.path, agent=memory.agent, distiller=rules) as looking:
+    with Memory(memory.where, agent=memory.agent, distiller=rules) as looking:
         loss = looking.window.compact(model=model, dry_run=True)
     if loss is None or loss.tokens_after < loss.tokens_before:
         return None

@@ -12,6 +12,7 @@ import sys
 import time
 
 from looseleaf.base.errors import Refused
+from looseleaf.base.paths import is_address
 from looseleaf.integrations.hook_session import (
     LEARNT,
     is_distilled,
@@ -61,16 +62,24 @@ def start(memory: Memory) -> None:
     if memory.parts.model is not None or memory.parts.own_distiller is not None:
         work(memory)
         return
-    with memory.parts.files.alone(CHORE) as is_alone:
+    with memory.parts.store.alone(CHORE) as is_alone:
         if not is_alone:
             return  # the one that works looks again when it is done
     import subprocess
 
     # -P: not from the current folder, where a file could have the name of one of our modules.
-    command = [sys.executable, "-P", "-m", "looseleaf", "--memory", memory.path, "--agent", memory.agent]
+    command, env = [sys.executable, "-P", "-m", "looseleaf"], None
+    if is_address(memory.where):
+        env = {
+            **os.environ,
+            "LOOSELEAF_HOME": memory.where,
+        }  # it may have a password, and anybody may see arguments
+    else:
+        command += ["--memory", memory.where]
     try:
         process = subprocess.Popen(
-            [*command, "hook", EVENT],
+            [*command, "--agent", memory.agent, "hook", EVENT],
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -100,7 +109,7 @@ def work(memory: Memory) -> None:
 def _work_alone(memory: Memory, *, is_waited_for: bool = False) -> bool | None:
     """Do all of it once, and return whether it succeeded; None if another process does it. `is_waited_for`: leave what
     is unread."""
-    with memory.parts.files.alone(CHORE) as is_alone:
+    with memory.parts.store.alone(CHORE) as is_alone:
         if not is_alone:
             return None
         if not is_waited_for:
@@ -123,7 +132,7 @@ def read_all_tails(memory: Memory) -> None:
     for stream in memory.parts.context.store.streams():
         name = stream.removeprefix("traces/")
         if name not in (stream, memory.agent):
-            with type(memory)(memory.path, agent=name, policy=memory.policy) as own:
+            with type(memory)(memory.where, agent=name, policy=memory.policy) as own:
                 read_tails(own)
 
 

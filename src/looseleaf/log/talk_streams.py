@@ -21,6 +21,8 @@ _ON = "on/"
 
 def own_talk(store: Store) -> list[str]:
     """Return the streams of all agents on this machine. Skip folders that cannot be an agent's name."""
+    if not store.edited_outside:
+        return [each for each in store.streams() if each.startswith(TRACES)]
     return [f"{TRACES}{agent}" for agent in store.folders("log/traces") if name_fault(agent) is None]
 
 

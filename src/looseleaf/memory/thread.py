@@ -41,8 +41,8 @@ class MemoryThread:
         self._logged: set[str] = set()
 
     def path(self) -> str:
-        """Return the memory's path; refuse if it cannot be opened."""
-        return outcome(self.submit(lambda memory: memory.path))
+        """Return the memory's path, or its address without a password; refuse if it cannot be opened."""
+        return outcome(self.submit(lambda memory: memory.name))
 
     def submit(self, act: Callable[[Memory], _T]) -> Future[_T]:
         """Run `act` on the memory in its thread; `outcome` has the result."""
@@ -60,7 +60,7 @@ class MemoryThread:
         return outcome(future)
 
     def _run(self, act: Callable[[Memory], _T]) -> _T:
-        if self._memory is not None and not self._memory.parts.files.is_in_place():
+        if self._memory is not None and not self._memory.parts.store.is_in_place():
             self._memory.close()  # its folder was replaced: begin again with the one that is there
             self._memory = None
         if self._memory is None:

@@ -105,7 +105,7 @@ class Once:
     def _catch_up(self, memory: Memory) -> None:
         """Read what was written since the last look; at first, the last day."""
         store, least = memory.parts.context.store, time.time() - REQUEST_SECONDS
-        if self._seen != (seen := (_place_of(memory.path), store.edition())):
+        if self._seen != (seen := (_place_of(memory), store.edition())):
             # A forget moved the records, or another memory is in this one's place. Answers may say what is gone.
             for known in (self._read_to, self._found, self._marks, self._answers, self._gone):
                 known.clear()
@@ -163,9 +163,11 @@ def _found(stream: str, line: LogLine) -> list[_Found]:
     return [_Found(mark, stream, line.position, _written_at(line.record))]
 
 
-def _place_of(path: str) -> list[tuple[int, int]]:
+def _place_of(memory: Memory) -> list[tuple[int, int]]:
     """Return what tells a memory from another that was put in its place."""
-    found = (os.stat(os.path.join(path, each)) for each in ("", "log"))
+    if memory.parts.store.tables is not None:
+        return [(0, memory.parts.store.tables[1])]
+    found = (os.stat(os.path.join(memory.path, each)) for each in ("", "log"))
     return [(each.st_dev, each.st_ino) for each in found]
 
 

@@ -1,4 +1,4 @@
-"""The pages of a memory as resources, read off its folder.
+"""The pages of a memory as resources, read off its folder or its database.
 
 Clients ask for this list when they start, and some show no tools before they have it: so it opens no memory. Titles
 would need one, as a summary may be in words that only a fence should show.
@@ -11,11 +11,10 @@ from itertools import islice
 from urllib.parse import quote
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.paths import PROFILE
+from looseleaf.base.paths import PROFILE, is_address
 from looseleaf.memory.layers import find_layers
-from looseleaf.pages.folder import settings
+from looseleaf.pages.folder import open_store, settings
 from looseleaf.serve.offered import INDEX, MARKDOWN, PAGE
-from looseleaf.store.files import FileStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def list_resources(path: str) -> list[dict[str, Any]]:
     those under it."""
     about = "What this memory holds, a line for each page"
     found: list[dict[str, Any]] = [{"uri": INDEX, "name": "index", "title": about, "mimeType": MARKDOWN}]
-    if not os.path.isdir(path):
+    if not (is_address(path) or os.path.isdir(path)):
         return found  # who reads the index is told
     pages = [("", each) for each in _pages_in(path)]
     for layer in _layers_under(path):
@@ -51,7 +50,7 @@ def list_resources(path: str) -> list[dict[str, Any]]:
 
 
 def _pages_in(path: str) -> list[Stat]:
-    store = FileStore(path)
+    store = open_store(path, reads_only=is_address(path))
     try:
         profile = [each for each in store.list() if each.path == PROFILE]
         months, topics = store.list("episodes")[-_MONTHS:], store.list("facts")

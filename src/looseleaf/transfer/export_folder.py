@@ -17,7 +17,8 @@ from contextlib import ExitStack, suppress
 from looseleaf.base.errors import Invalid, NotFound, Refused, Unwritten
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.immutable import frozen
-from looseleaf.pages.folder import above, is_memory
+from looseleaf.base.paths import is_address
+from looseleaf.pages.folder import above, is_memory, open_store
 from looseleaf.store import records
 from looseleaf.store.disk import LOCK, TURN, this_disk
 from looseleaf.store.files import locate_in
@@ -218,8 +219,16 @@ def last_copy(memory: str) -> tuple[str, float] | None:
     import json
 
     try:
-        with open(locate_in(memory, COPY), encoding="utf-8") as file:
-            told = json.load(file)
+        if is_address(memory):
+            store = open_store(memory, reads_only=True)
+            try:
+                found = store.get(COPY)
+            finally:
+                store.close()
+            told = json.loads(found.data if found is not None else b"")
+        else:
+            with open(locate_in(memory, COPY), encoding="utf-8") as file:
+                told = json.load(file)
         path, ts = str(told["path"]), float(told["ts"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

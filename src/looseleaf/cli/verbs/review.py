@@ -132,7 +132,7 @@ def forget(options: CliOptions) -> int:
                 "`--yes` does it without asking.",
                 no="Nothing was forgotten.",
             )
-        copy = last_copy(memory.path)  # what is forgotten takes the views with it
+        copy = last_copy(memory.where)  # what is forgotten takes the views with it
         with progress("forgetting"):
             done = memory.forget(**given, agent=options.agent)
         print_json(done.to_dict()) if options.json else _print_forgotten(done)

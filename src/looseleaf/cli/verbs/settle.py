@@ -130,7 +130,9 @@ def _tell_git(memory: Memory, paths: Sequence[str]) -> None:
     from looseleaf.cli.doctor_checks import repository_of
     from looseleaf.cli.verbs.git import unmerged
 
-    waiting = unmerged(memory.path, paths) if paths and repository_of(memory.path) is not None else []
+    if not paths or not memory.parts.store.edited_outside:
+        return
+    waiting = unmerged(memory.path, paths) if repository_of(memory.path) is not None else []
     if waiting:
         names = " ".join(shell_word(os.path.join(memory.path, each)) for each in waiting)
         say(

@@ -286,7 +286,7 @@ def _read_status(memory: Memory) -> dict[str, Any]:
     last = next(iter(memory.talk.sessions(1)), None)
     absorb = memory.parts.pages.absorb
     found: dict[str, Any] = {
-        "memory": os.path.abspath(memory.path),
+        "memory": memory.name,
         "agent": memory.agent,
         "pages": absorb.pages(),
         "facts": sum(known[name][2] for name in topics),
@@ -315,7 +315,7 @@ def _waiting_in(parts: Parts) -> int:
 def _loss_dict(memory: Memory, loss: Record) -> dict[str, Any]:
     from looseleaf.store.streams import stream_files
 
-    log = memory.parts.files.place(stream_files(str(loss["stream"]))[0])
+    log = memory.parts.store.place(stream_files(str(loss["stream"]))[0])
     return {"log": log} | {name: loss.get(name) for name in _OF_LOSS}
 
 

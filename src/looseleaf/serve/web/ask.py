@@ -41,4 +41,4 @@ async def ask(request: Request, act: Callable[[Memory], _T]) -> _T:
 def edition_of(memory: Memory) -> object:
     """Return a value that changes with each forget in the memory, or in one under it."""
     farther = memory.parts.farther(lambda far: far.context.store.edition())
-    return memory.path, memory.parts.context.store.edition(), tuple(farther)
+    return memory.where, memory.parts.context.store.edition(), tuple(farther)

@@ -156,7 +156,7 @@ def _last_copy(memory: Memory) -> str:
     """Return where the last export is, which may still hold what was forgotten; "" if there is none."""
     from looseleaf.transfer.export_folder import last_copy
 
-    found = last_copy(memory.path)
+    found = last_copy(memory.where)
     return (
         f"The export of {day(found[1])} may still hold it: {found[0]}. Delete it, and export again."
         if found is not None

@@ -65,14 +65,16 @@ def find(memory: Memory) -> Iterator[Finding]:
     yield _contested(memory)
     yield _unexplained(memory)
     yield _machines(memory)
-    yield _space(memory)
-    yield _permissions(memory)
+    if memory.parts.store.tables is None:
+        yield _space(memory)
+        yield _permissions(memory)
 
 
 def _index(memory: Memory) -> Finding:
     from looseleaf.index.sqlite import VIEW, DamagedIndex
 
-    if not os.path.lexists(memory.parts.context.store.locate(VIEW)):
+    store = memory.parts.context.store
+    if store.tables is None and not os.path.lexists(store.locate(VIEW)):
         return Finding("index", True, "not built yet; the first search builds it")
     try:
         is_current = memory.parts.recall.keep.is_current()
@@ -112,9 +114,9 @@ def _machines(memory: Memory) -> Finding:
     from looseleaf.store import JOURNAL
     from looseleaf.store.machines import stream_of
 
-    files, store = memory.parts.files, memory.parts.context.store
+    store = memory.parts.store
     told = []
-    for name in files.machines():
+    for name in store.machines():
         streams = [each for each in talk_elsewhere(store) if machine_of(each) == name]
         ends = [next(store.read_back(each), None) for each in (stream_of(name, JOURNAL), *streams)]
         last = max((float(end.record.get("ts") or 0.0) for end in ends if end is not None), default=0.0)
@@ -124,7 +126,7 @@ def _machines(memory: Memory) -> Finding:
             else f"{name}, of which there is nothing here"
         )
     says = (
-        f"this is {files.machine}; it is shared with {'; '.join(told)}"
+        f"this is {store.machine}; it is shared with {'; '.join(told)}"
         if told
         else "only this one writes here"
     )
@@ -171,7 +173,7 @@ def _fault(problem: dict[str, Any]) -> Fault:
 
 async def _health(request: Request) -> Response:
     def read(memory: Memory) -> dict[str, Any]:
-        return {"findings": list(find(memory)), "notes": list(memory.notes), "path": memory.path}
+        return {"findings": list(find(memory)), "notes": list(memory.notes), "path": memory.name}
 
     told = await ask(request, read)
     jobs, name = _jobs(request), request.path_params["name"]

@@ -168,7 +168,7 @@ async def _shown(
 ) -> Response:
     def read(memory: Memory) -> dict[str, Any]:
         changed, groups = settings_of(memory.policy)
-        return {"changed": changed, "groups": groups, "path": memory.path}
+        return {"changed": changed, "groups": groups, "path": memory.name}
 
     serving = _serving(request)
     told = await ask(request, read)

@@ -149,7 +149,7 @@ def read_day(memory: Memory, wanted: str) -> dict[str, Any]:
         "waits": waiting,
         "is_new": not names and not current,
         "is_last": not names or name >= names[-1],
-        "path": shlex.quote(memory.path),
+        "path": shlex.quote(memory.name),
     }
 
 
