@@ -8,6 +8,7 @@ from functools import partial
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import is_address
 from looseleaf.cli import doctor_checks as checks
 from looseleaf.cli import doctor_folder as folder
 from looseleaf.cli.doctor_checks import Finding
@@ -180,16 +181,35 @@ CHECKS: tuple[tuple[str, tuple[str, ...], Callable[[Case], Finding]], ...] = (
 )
 """Each check in its order: its name, the checks that must be ok before it makes sense, and what it does."""
 
+_OF_FOLDERS = frozenset({"disk", "space", "permissions", "cloud", "lock", "held", "git"})
+"""Checks that say nothing of a memory in a database."""
+
 
 def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
     """Yield all findings on the memory at a path, each when it is made."""
     case = Case(path, agent, named_by)
     fine: set[str] = set()
+    if is_address(path):
+        yield from _database(path)
     for name, needs, look in CHECKS:
+        if is_address(path) and name in _OF_FOLDERS:
+            continue
         if fine.issuperset(needs):
             found = within(SOUND_SECONDS if name == "sound" else SECONDS, name, partial(look, case))
             fine |= {name} if found.verdict == "ok" else set()
             yield found
+
+
+def _database(where: str) -> Iterator[Finding]:
+    """Yield what a check of the database finds."""
+    from looseleaf.store.postgres.address import parse_address
+    from looseleaf.store.postgres.check_database import check_database
+
+    try:
+        for each in check_database(parse_address(where)):
+            yield Finding(each.name, each.verdict, each.says, each.then)
+    except Refused as refused:
+        yield Finding("database", "broken", str(refused), "Do what it says, and run this again.")
 
 
 def within(seconds: float, name: str, look: Callable[[], Finding]) -> Finding:

@@ -9,6 +9,8 @@ import time
 
 from looseleaf.base.errors import EXTRAS, Refused, Unreadable, hint, name_of
 from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import is_address
+from looseleaf.store.context import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,6 +219,7 @@ def where(path: str, named_by: str | None) -> Finding:
     is_home = os.path.abspath(path) == os.path.join(os.path.expanduser("~"), ".looseleaf")
     place = "the one at home" if is_home else "the nearest one upward from here"
     why = f"named by {named_by}" if named_by else place
+    shown = shown_name(path) if is_address(path) else os.path.abspath(path)
     try:
         is_there = is_memory(path)
         if not is_there:
@@ -226,10 +229,11 @@ def where(path: str, named_by: str | None) -> Finding:
     except Unreadable as error:
         return Finding("memory", "broken", str(error), "Check the owner and the permissions of the folder.")
     if is_there:
-        return Finding("memory", "ok", f"{os.path.abspath(path)} ({why})")
+        return Finding("memory", "ok", f"{shown} ({why})")
     if named_by:
-        then = f"Make it with `looseleaf init {path}`, or name another."
-        return Finding("memory", "broken", f"there is none at {path} ({why})", then)
+        shown = shown_name(path)  # as it was given
+        then = f"Make it with `looseleaf init {shown}`, or name another."
+        return Finding("memory", "broken", f"there is none at {shown} ({why})", then)
     then = "`looseleaf init` makes one here."
     return Finding("memory", "look", "there is none here, above, or at ~/.looseleaf", then)
 
@@ -242,7 +246,7 @@ def settings(path: str, agent: str) -> Finding:
         read(path, agent)
     except Refused as error:
         return finding_of_refusal("settings", "broken", error, "The memory was not opened: ")
-    has = os.path.lexists(os.path.join(path, SETTINGS))
+    has = is_address(path) or os.path.lexists(os.path.join(path, SETTINGS))
     return Finding("settings", "ok", f"{SETTINGS} can be read" if has else "the defaults")
 
 
@@ -301,10 +305,10 @@ def index(path: str, agent: str) -> Finding:
     from looseleaf.memory import Memory
     from looseleaf.store.files import locate_in
 
-    file = locate_in(path, VIEW)
-    if not os.path.lexists(file):
+    file = locate_in(path, VIEW) if not is_address(path) else ""
+    if file and not os.path.lexists(file):
         return Finding("index", "ok", "not built yet; the first recall builds it")
-    size = f"{os.lstat(file).st_size / (1 << 20):,.1f} MB"
+    size = f"{os.lstat(file).st_size / (1 << 20):,.1f} MB" if file else "in the database"
     with Memory(path, agent=agent) as memory:
         memory.pages.list()  # takes in changes by people, as every command that reads does
         try:
@@ -369,6 +373,8 @@ def git(path: str) -> Finding:
 
 def repository_of(path: str) -> str | None:
     """Return the top of the repository that a folder lies in."""
+    if is_address(path):
+        return None
     from looseleaf.pages.folder import above
 
     folders = (path, *above(os.path.realpath(path)))

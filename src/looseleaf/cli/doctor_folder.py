@@ -261,8 +261,8 @@ def machines(path: str, agent: str) -> Finding:
     from looseleaf.memory import Memory
 
     with Memory(path, agent=agent) as memory:
-        own = memory.parts.files.machine
-        others = [_describe_machine(memory, name) for name in memory.parts.files.machines()]
+        own = memory.parts.store.machine
+        others = [_describe_machine(memory, name) for name in memory.parts.store.machines()]
     known = [f"this is {own}", *others] if others else []
     said = []
     if (host := _claimed_by(path)) is not None:

@@ -13,7 +13,8 @@ import sys
 import time
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
-from looseleaf.base.paths import REVIEW
+from looseleaf.base.paths import REVIEW, is_address
+from looseleaf.store.context import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,10 +143,15 @@ _LINE_END = "\r(?=\n)"
 
 
 def find_memory(options: CliOptions) -> str | None:
-    """Return the named memory, or the nearest; None where there is none: then a hook has nothing to do."""
+    """Return the folder of the memory that is named, or nearest; None without one: then a hook has nothing to do."""
     from looseleaf.pages.folder import find, is_memory, refuse_lost_log
 
     path = options.memory if options.memory is not None else find()
+    if is_address(path):
+        raise Refused(
+            f"Nothing was done: {shown_name(path)} is in a database, and this works on a folder. Coding agents reach a "
+            "memory in a database through its server: `looseleaf serve`."
+        )
     if path and is_memory(path):
         return path
     refuse_lost_log(path)
@@ -171,9 +177,10 @@ def open_memory(options: CliOptions, session: str | None = None) -> Memory:
                 "Nothing was done: there is no memory here, above, or at ~/.looseleaf. `looseleaf init` makes one "
                 "here; or name one with --memory PATH."
             )
+        shown = shown_name(path)
         raise NotFound(
-            f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make one there "
-            f"(existing pages stay) with: looseleaf init {path}"
+            f"Nothing was done: there is no memory at {shown}. Name another with --memory PATH, or make one there "
+            f"(existing pages stay) with: looseleaf init {shell_word(shown) if is_address(path) else path}"
         )
     return Memory(path, agent=options.agent or "main", session=session)
 
@@ -342,7 +349,7 @@ def next_step(options: CliOptions, text: str) -> None:
 def _with_memory(given: str | None, text: str) -> str:
     if not given:
         return text
-    option = f"`looseleaf --memory {shell_word(given)}"
+    option = f"`looseleaf --memory {shell_word(shown_name(given))}"
     return re.sub("`looseleaf(?! --memory)(?=[ `])", lambda _: option, text)
 
 

@@ -47,8 +47,8 @@ def index_in_database(store: Store) -> PostgresIndex:
     return found
 
 
-def all_rows(store: Store) -> Iterator[tuple[str, bytes]]:
-    """Yield all that a database has of a memory: paths, each with the bytes that its file would have."""
+def all_files(store: Store) -> Iterator[tuple[str, bytes]]:
+    """Yield all files that the folder of a memory in a database would have: paths, each with its bytes."""
     from looseleaf.store.postgres.store import PostgresStore
 
     assert isinstance(store, PostgresStore)

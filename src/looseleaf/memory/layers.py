@@ -25,7 +25,7 @@ from looseleaf.pages.folder import (
     refuse_lost_log,
     settings,
 )
-from looseleaf.store.context import name_of
+from looseleaf.store.context import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Layer:
     @property
     def path(self) -> str:
         """The folder, or the address as it may be shown."""
-        return name_of(self.where)
+        return shown_name(self.where)
 
     @property
     def command(self) -> str:
@@ -91,12 +91,12 @@ def find_layers(
             try:
                 where = _locate(given, of)
             except Refused as refused:
-                note(f"A layer of {name_of(of)} was left out: {refused}")
+                note(f"A layer of {shown_name(of)} was left out: {refused}")
                 continue
-            shown, real = name_of(given), _real(where)
+            shown, real = shown_name(given), _real(where)
             if real in (_real(of), own) or real in named:
                 why = "named twice" if real in named else "the memory itself, or above it"
-                note(f"The layer {shown!r} of {name_of(of)} was left out: it is {why}.")
+                note(f"The layer {shown!r} of {shown_name(of)} was left out: it is {why}.")
                 continue
             named.add(real)
             if real in seen:
@@ -117,7 +117,7 @@ def find_layers(
                 continue
             if len(found) >= _MOST:
                 note(
-                    f"The layer {shown!r} of {name_of(of)} was left out: a memory lies over at most {_MOST} others."
+                    f"The layer {shown!r} of {shown_name(of)} was left out: a memory lies over at most {_MOST} others."
                 )
                 continue
             seen.add(real)
@@ -125,7 +125,7 @@ def find_layers(
             try:
                 further = settings(where).over
             except Refused as refused:
-                note(f"The layers under {name_of(where)} were left out: {refused}")
+                note(f"The layers under {shown_name(where)} were left out: {refused}")
                 continue
             waiting += [(where, further)] if further else []
     return found
@@ -192,7 +192,7 @@ def _locate(given: str, of: str) -> str:
 
 def _real(where: str) -> str:
     """Return one name for each memory, however it is reached."""
-    return name_of(where) if is_address(where) else os.path.realpath(where)
+    return shown_name(where) if is_address(where) else os.path.realpath(where)
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -211,7 +211,7 @@ def _why_unreadable(where: str, *, is_named: bool) -> str | None:
     """Return why a memory cannot be read; "" if it was never made, and no one named it; None if it can."""
     if is_address(where):
         try:
-            return None if is_memory(where) else f"there is no memory at {name_of(where)}."
+            return None if is_memory(where) else f"there is no memory at {shown_name(where)}."
         except Refused as refused:
             return str(refused)
     why: str | None = None

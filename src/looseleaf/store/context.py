@@ -32,7 +32,7 @@ class Context:
     @property
     def name(self) -> str:
         """What people call the memory: its folder, or its address."""
-        return name_of(self.where)
+        return shown_name(self.where)
 
     @property
     def path(self) -> str:
@@ -42,7 +42,7 @@ class Context:
         return self.where
 
 
-def name_of(where: str) -> str:
+def shown_name(where: str) -> str:
     """Return a memory's folder or address as it may be shown: without a password."""
     if not is_address(where):
         return where
@@ -53,6 +53,6 @@ def name_of(where: str) -> str:
 
 def no_folder(where: str) -> Refused:
     return Refused(
-        f"Nothing was done: this memory is in a database, {name_of(where)}, and has no folder. `looseleaf export` "
+        f"Nothing was done: this memory is in a database, {shown_name(where)}, and has no folder. `looseleaf export` "
         "writes one."
     )

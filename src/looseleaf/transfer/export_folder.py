@@ -242,6 +242,8 @@ def export_whole(
     at_end: Callable[[], None] | None = None,
 ) -> Whole:
     """Copy a whole memory, as it was at one moment. `at_end` is done while nothing can write to it."""
+    if memory.parts.store.tables is not None:
+        return _copy_rows(memory, sink, progress, at_end)
     root = Root(this_disk(), memory.path)
     try:
         for left in reversed(range(TRIES)):
@@ -262,6 +264,34 @@ def export_whole(
         f"Nothing was exported: the memory changed during all {TRIES} attempts to copy it. "
         "Try again when nothing writes to it."
     )
+
+
+def _copy_rows(
+    memory: Memory,
+    sink: Sink,
+    progress: Callable[[int, int], None] | None,
+    at_end: Callable[[], None] | None,
+) -> Whole:
+    """Copy a memory from its database: the files that its folder would have, as they are at one moment."""
+    from io import BytesIO
+
+    from looseleaf.index.opening import all_files
+
+    files = size = 0
+    sink.begin()
+    try:
+        for path, data in all_files(memory.parts.store):
+            if path.split("/")[0] not in NOT_TAKEN:
+                sink.file(path, len(data), int(time.time()), BytesIO(data))
+                files, size = files + 1, size + len(data)
+                if progress is not None:
+                    progress(size, 0)
+        if at_end is not None:
+            at_end()
+        sink.finish()
+    finally:
+        sink.close()
+    return Whole(files, size, ())
 
 
 def _copy_once(

@@ -7,7 +7,9 @@ import sys
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import is_address
 from looseleaf.cli.output import PROBLEMS, ask, find_memory, next_step, print_json, say
+from looseleaf.store.context import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -391,6 +393,11 @@ def own_command(options: CliOptions) -> list[str]:
     """Return the command line that runs this program from any folder, with the memory if one was named."""
     made = own_program()
     memory = options.memory or os.environ.get("LOOSELEAF_HOME")
+    if is_address(memory):
+        raise Refused(
+            f"Nothing was changed: {shown_name(str(memory))} is in a database, and coding agents reach that through a "
+            "server. Start one with `looseleaf serve`, and give the agent its address and a token."
+        )
     made += ["--memory", os.path.abspath(memory)] if memory else []
     return made + (["--agent", options.agent] if options.agent else [])
 

@@ -11,6 +11,7 @@ import re
 from itertools import islice, takewhile
 
 from looseleaf.base.errors import Invalid, Refused
+from looseleaf.base.paths import is_address
 from looseleaf.cli.output import (
     PROBLEMS,
     STDIN,
@@ -40,6 +41,7 @@ from looseleaf.cli.output import (
 )
 from looseleaf.cli.verb_table import LAST
 from looseleaf.log.journal import PERSON
+from looseleaf.store.context import shown_name
 from looseleaf.store.records import BODIES
 
 TYPE_CHECKING = False
@@ -237,7 +239,12 @@ def init(options: CliOptions) -> int:
     from looseleaf.pages.folder import init as make
 
     path = first_path(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
-    has_lost = has_lost_log(path)
+    is_folder, shown = not is_address(path), shown_name(path)
+    has_lost = is_folder and has_lost_log(path)
+    if options.git_log and not is_folder:
+        raise Invalid(
+            f"Nothing was made: --git-log is for a folder, and {shown} is in a database. Leave it out."
+        )
     made = make(path)
     options.done = "the memory is made; "
     shares = False
@@ -246,7 +253,10 @@ def init(options: CliOptions) -> int:
 
         shares = share_log(path)
     if options.json:
-        print_json({"path": path, "made": made})
+        print_json({"path": shown, "made": made})
+    elif made and not is_folder:
+        print(f"{plain(shown)} is a memory now.")
+        next_step(options, _BEGIN.format(_memory_option(path)))
     elif made:
         file = plain(quote(os.path.join(path, ".gitignore")))
         out = "views/ and review/" if options.git_log else "log/, views/ and review/"
@@ -270,7 +280,7 @@ def init(options: CliOptions) -> int:
         next_step(options, _BEGIN.format(_memory_option(path)))
     else:
         changed = "nothing was changed" if not shares else "its log goes into git now"
-        print(f"{plain(path)} is a memory already; {changed}.")
+        print(f"{plain(shown)} is a memory already; {changed}.")
         if shares:
             print(_WITH_LOG)
         next_step(options, f"`looseleaf{_memory_option(path)}` shows its contents.")
@@ -304,7 +314,9 @@ def _memory_option(path: str) -> str:
 
     from looseleaf.pages.folder import find
 
-    return "" if os.path.realpath(path) == os.path.realpath(find()) else f" --memory {quote(path)}"
+    return (
+        "" if os.path.realpath(path) == os.path.realpath(find()) else f" --memory {quote(shown_name(path))}"
+    )
 
 
 def log(options: CliOptions) -> int:

@@ -7,6 +7,7 @@ import os
 import sys
 
 from looseleaf.base.errors import Busy, Invalid, Refused
+from looseleaf.base.paths import is_address
 from looseleaf.base.values import INSIDE
 from looseleaf.cli.output import find_memory, memory_path, open_memory, plain
 
@@ -77,7 +78,9 @@ def _distill(options: CliOptions) -> int:
     from looseleaf.memory import Memory
     from looseleaf.pages.folder import settings
 
-    path = find_memory(options)
+    path: str | None = memory_path(options)
+    if not is_address(path):
+        path = find_memory(options)
     if path is not None:
         agent = options.agent or "main"
         with Memory(path, agent=agent, policy=patient(settings(path, agent))) as memory:

@@ -181,7 +181,7 @@ def export(options: CliOptions) -> int:
 
 
 def _export_whole(memory: Memory, options: CliOptions) -> dict[str, Any] | None:
-    name = os.path.basename(memory.path).lstrip(".") or "memory"
+    name = os.path.basename(memory.name).lstrip(".") or "memory"
     if options.format == "tar" and options.path == STDOUT:
         if options.json:
             raise Invalid(
