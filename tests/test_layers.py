@@ -32,7 +32,7 @@ PACKAGES = (
         "tools",
         "agent",
     ),
-    *("transfer", "integrations", "serve", "cli", "__main__", ""),
+    *("transfer", "integrations", "work", "serve", "cli", "__main__", ""),
 )
 """From bottom to top, along the flow: log, pages, facts, views, prompt. `""` is the package itself, which holds public
 names only. A package imports those before it, types included; a new one is placed here, or the test below fails."""

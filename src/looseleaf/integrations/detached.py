@@ -149,7 +149,7 @@ def _distill(memory: Memory) -> bool:
     try:
         placed = memory.distill()
         learnt = keys_of(placed)
-        if _has_answered(memory, placed):
+        if has_answered(memory, placed):
             memory.parts.making.redistill_failed()
         is_done = True
     except Refused as refused:
@@ -181,7 +181,7 @@ def _make_ready(memory: Memory) -> None:
         memory.parts.recall.catch_up()
 
 
-def _has_answered(memory: Memory, placed: list[Placed]) -> bool:
+def has_answered(memory: Memory, placed: list[Placed]) -> bool:
     """True if the configured distiller made the last entry: then it works again."""
     from looseleaf.log.entries import read_entry
 

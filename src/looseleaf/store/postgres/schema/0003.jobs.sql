@@ -1,6 +1,6 @@
 -- serves: 1
--- Jobs of all memories (docs/WORKERS.md), in a schema of their own. Row security does not cover them: they hold names,
--- numbers and ids, and no text of a memory.
+-- Jobs of all memories (docs/WORKERS.md), in a schema of their own. Row security does not cover them: they hold kinds,
+-- agents, numbers and ids, and no text of a memory.
 
 -- --- the queue: the tables and functions of procrastinate 3.10, as they are there ---------
 --
@@ -626,6 +626,8 @@ END $$;
 CREATE INDEX jobs_of_memory ON looseleaf_jobs.procrastinate_jobs (lock, priority DESC, id)
     WHERE status = ANY (ARRAY['todo'::looseleaf_jobs.procrastinate_job_status, 'doing'::looseleaf_jobs.procrastinate_job_status]);
 
+-- The lock of a job is its memory's number.
+
 -- Talk that is not distilled yet, by agent, and from when on it is to be. Its first record notes it, in its own
 -- transaction; `is_due` spares all later ones a look. A distillation takes both away before it reads the log.
 CREATE TABLE looseleaf_jobs.talk (
@@ -674,7 +676,7 @@ BEGIN
 END $$;
 
 -- Have talk distilled that is due; return how many jobs that makes. It is asked for again while it stays noted: a job
--- that was cancelled is not the end of it. It reads the names of memories, so it runs as the owner of the tables.
+-- that was cancelled is not the end of it. It asks whether memories are there, so it runs as the owner of the tables.
 CREATE FUNCTION looseleaf_jobs.defer_due(most int) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = looseleaf_jobs, pg_temp AS $$
 DECLARE
@@ -688,9 +690,9 @@ BEGIN
         UPDATE talk t SET due = now() + interval '15 minutes' FROM chosen c
         WHERE t.memory = c.memory AND t.agent = c.agent)
     INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args)
-    SELECT 'distill', 'distill', k.namespace, 'distill ' || k.namespace || ' ' || c.agent || ' ',
+    SELECT 'distill', 'distill', c.memory::text, 'distill/' || c.memory || '/' || c.agent,
         jsonb_build_object('agent', c.agent)
-    FROM chosen c JOIN looseleaf.memories k ON k.memory = c.memory AND k.state = 'here'
+    FROM chosen c
     ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING;
     GET DIAGNOSTICS deferred = ROW_COUNT;
     RETURN deferred;

@@ -1,0 +1,176 @@
+"""What each kind of job does. A second run finds what the first one made, and does nothing.
+
+No lock of a memory is held while a model works: its verbs see to that.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from looseleaf.base.immutable import frozen
+from looseleaf.integrations.detached import has_answered
+from looseleaf.log.recorder import stream_of
+from looseleaf.work.queue import drop_received, in_database, received
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from looseleaf.memory import Memory
+    from looseleaf.store.postgres.database import Wire
+    from looseleaf.store.postgres.store import PostgresStore
+
+    Result = dict[str, Any]
+
+PROBLEMS = 1_000
+"""Problems that are named; the others are counted."""
+
+LEFT = "10 minutes"
+"""When talk is looked at again that could not be distilled yet: a tool has not answered."""
+
+_AT_ONCE = 2_000
+"""Items that get postings in one transaction."""
+
+AGAIN = "1 hour"
+"""When talk is looked at again whose job failed."""
+
+
+@frozen
+class Asked:
+    """What a job is about."""
+
+    kind: str
+    agent: str
+    more: Mapping[str, Any]
+
+
+def carry_out(memory: Memory, asked: Asked) -> Result:
+    """Do a job, and return what came of it."""
+    return _TASKS[asked.kind](memory, asked.more)
+
+
+def give_up(store: PostgresStore, asked: Asked) -> None:
+    """A job failed for good: keep what the next one needs, and no more."""
+    if asked.kind == "distill":
+        note_left(store, asked.agent, AGAIN)
+    if asked.kind == "import":
+        drop_received(store, str(asked.more.get("source")))
+
+
+def note_left(store: PostgresStore, agent: str, after: str) -> None:
+    store.run("SELECT looseleaf_jobs.note_left(%s, %s, %s::interval)", (store.memory, agent, after))
+
+
+# --- the kinds ---------------------------------------------------------------------------
+
+
+def _distill(memory: Memory, more: Mapping[str, Any]) -> Result:
+    store = in_database(memory.parts.store)
+    store.run("SELECT looseleaf_jobs.begin_distilling(%s, %s)", (store.memory, memory.agent))
+    placed = memory.distill()
+    if has_answered(memory, placed):
+        memory.parts.making.redistill_failed()
+    memory.parts.conversation.cut_ahead()
+    memory.parts.recall.catch_up()
+    if _is_left(memory):
+        note_left(store, memory.agent, LEFT)
+    return {"entries": [each.entry for each in placed]}
+
+
+def _is_left(memory: Memory) -> bool:
+    """True if the log goes on after what is distilled."""
+    last = next(memory.parts.store.read_back(stream_of(memory.agent)), None)
+    through = memory.parts.pages.absorb.agent(memory.agent).through
+    return last is not None and (last.end.segment, last.end.offset) > tuple(through)
+
+
+def _compact(memory: Memory, more: Mapping[str, Any]) -> Result:
+    mark = memory.parts.pages.absorb.agent(memory.agent).mark
+    if more.get("since") and more["since"] != mark:
+        return {}  # it was compacted meanwhile
+    loss = memory.window.compact(model=more.get("model"))
+    return loss.to_dict() if loss is not None else {}
+
+
+def _embed(memory: Memory, more: Mapping[str, Any]) -> Result:
+    return {"vectors": memory.views.build_index()}
+
+
+def _build(memory: Memory, more: Mapping[str, Any]) -> Result:
+    built = memory.views.build(full=bool(more.get("full")))
+    return {"made": len(built.made), "topics": built.topics}
+
+
+def _index(memory: Memory, more: Mapping[str, Any]) -> Result:
+    if more.get("full"):
+        memory.parts.recall.keep.drop()
+    memory.parts.recall.catch_up()
+    return {}
+
+
+def _import(memory: Memory, more: Mapping[str, Any]) -> Result:
+    from looseleaf.transfer.formats import detect, format_named
+    from looseleaf.transfer.import_run import run
+    from looseleaf.transfer.source import ImportSource
+
+    store = in_database(memory.parts.store)
+    name, document = received(store, str(more.get("source")))
+    is_mine = bool(more.get("mine"))
+    with tempfile.TemporaryDirectory(prefix="looseleaf-") as folder:
+        path = os.path.join(folder, name)
+        with open(path, "wb") as file:
+            file.write(document.data)
+        with ImportSource(path) as source:
+            given = more.get("format")
+            format_ = format_named(given) if given is not None else detect(source).format
+            done = run(memory, source, format_, mine=is_mine, here=bool(more.get("here")))
+    placed = len(memory.distill()) if is_mine else 0
+    if not done.is_nothing:
+        memory.parts.recall.catch_up()
+    drop_received(store, str(more["source"]))
+    return done.to_dict() | {"entries": placed, "is_useless": done.is_useless}
+
+
+def _check(memory: Memory, more: Mapping[str, Any]) -> Result:
+    problems = memory.check()
+    errors = sum(each.severity == "error" for each in problems)
+    numbers = {"errors": errors, "notes": len(problems) - errors}
+    return numbers | {"problems": [each.to_dict() for each in problems[:PROBLEMS]]}
+
+
+def _improve(memory: Memory, more: Mapping[str, Any]) -> Result:
+    """Give postings to all items of a memory that has grown, so that a question reads no texts."""
+    from looseleaf.index.postgres import FEW
+
+    store = in_database(memory.parts.store)
+    memory.parts.recall.catch_up()
+    first = last = None
+    while last is None or last[1] != first:
+        with store.transaction() as wire:
+            wire.execute("SELECT looseleaf.lock_index(%s)", (store.memory,))
+            items, first = _posted(wire, store.memory)
+            if first == 0 and items <= FEW:
+                break
+            wire.execute("SELECT looseleaf.post(%s, %s)", (store.memory, _AT_ONCE))
+            last = _posted(wire, store.memory)
+    return {"posted": first or 0}
+
+
+def _posted(wire: Wire, memory: int) -> tuple[int, int]:
+    """Return the number of the newest item, and of the newest one with postings."""
+    row = wire.execute("SELECT item, posted FROM looseleaf.indexes WHERE memory = %s", (memory,)).fetchone()
+    return (int(str(row[0])), int(str(row[1]))) if row is not None else (0, 0)
+
+
+_TASKS: dict[str, Callable[[Memory, Mapping[str, Any]], Result]] = {
+    "distill": _distill,
+    "compact": _compact,
+    "embed": _embed,
+    "build": _build,
+    "index": _index,
+    "import": _import,
+    "check": _check,
+    "improve": _improve,
+}
