@@ -33,6 +33,7 @@ class Running:
     def __init__(self, server: EmbeddedServer) -> None:
         self.server = server
         self._own: str | None = None
+        self._is_prepared = False
 
     def address(self, database: str, role: str = APPLICATION, namespace: str = "") -> str:
         return self.server.address(role, database, namespace)
@@ -45,6 +46,10 @@ class Running:
 
     def database(self, *, migrated: bool = True, options: str = "") -> str:
         """Make a database with the tables, or without any, and return its name."""
+        if migrated and not self._is_prepared:
+            with gate():
+                prepare(self)
+            self._is_prepared = True
         name = f"test_{uuid.uuid4().hex[:12]}"
         template = f"TEMPLATE {TEMPLATE} STRATEGY FILE_COPY" if migrated else ""
         self.execute(f"CREATE DATABASE {name} OWNER {OWNER} {template} {options}")
@@ -61,8 +66,8 @@ class Running:
             return cursor.fetchall() if cursor.description is not None else []
 
 
-def prepare(running: Running) -> Running:
-    """Make the database that others are copied from."""
+def prepare(running: Running) -> None:
+    """Make the database that others are copied from, if no other process has."""
     from looseleaf.store.postgres.address import parse_address
     from looseleaf.store.postgres.migrate import migrate
 
@@ -71,7 +76,6 @@ def prepare(running: Running) -> Running:
         running.execute(f"CREATE DATABASE {TEMPLATE} OWNER {OWNER}")
         migrate(parse_address(running.address(TEMPLATE, OWNER)))
         running.execute(f"ALTER DATABASE {TEMPLATE} IS_TEMPLATE true")
-    return running
 
 
 # --- folders of servers ----------------------------------------------------------------
@@ -105,7 +109,7 @@ def clear_away(*, but: Path) -> None:
             continue
         except FileNotFoundError:
             pass
-        EmbeddedServer(each).stop()
+        EmbeddedServer(each).kill()
         shutil.rmtree(each)
 
 
@@ -132,9 +136,8 @@ def shared_server() -> Iterator[Running]:
         clear_away(but=server.folder)
         use = server.running()
         use.__enter__()
-        running = prepare(Running(server))
     try:
-        yield running
+        yield Running(server)
     finally:
         with gate():
             use.__exit__(None, None, None)
@@ -154,7 +157,7 @@ def own_server(**settings: str) -> Iterator[Running]:
         use = server.running()
         use.__enter__()
     try:
-        yield prepare(Running(server))
+        yield Running(server)
     finally:
         use.__exit__(None, None, None)
         server.stop()

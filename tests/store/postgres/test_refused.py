@@ -166,7 +166,7 @@ def test_the_command_line_says_one_sentence_with_code_2(
 
 def test_a_name_that_looks_like_a_statement_is_a_name(postgres: Running) -> None:
     name = postgres.database()
-    for odd in ("x'; DROP SCHEMA looseleaf; --", "%s %(a)s", "{0}", "$1", "a&namespace=b", "a/🦔", "x" * 200):
+    for odd in ("x'; DROP SCHEMA looseleaf; --", "%s %(a)s", "{0}", "$1", "a&namespace=b", "a/🦔", "x" * 110):
         where = parse_address(postgres.address(name)).of(odd)
         with PostgresStore.open(where, make=True) as store:
             assert store.address.namespace == odd

@@ -34,10 +34,14 @@ DATABASE = "looseleaf"
 _BEGINNING = f"""\
 CREATE ROLE {OWNER} LOGIN;
 CREATE ROLE {APPLICATION} LOGIN;
+
 CREATE DATABASE {DATABASE} OWNER {OWNER};
+
 REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
 GRANT CONNECT ON DATABASE {DATABASE} TO {APPLICATION};
+
 """
+"""As a server without connections reads it: an empty line ends what is done at once."""
 
 _SETTINGS = {
     "listen_addresses": "",
@@ -64,7 +68,7 @@ local all all scram-sha-256
 _LONGEST = 103
 """Bytes of a socket's path, on all systems."""
 
-START_SECONDS, STOP_SECONDS = 60, 60
+START_SECONDS, STOP_SECONDS = 60, 20
 _ORPHANS_SECONDS = 15.0
 """How long processes of a killed server may take to see that it is gone."""
 
@@ -218,10 +222,12 @@ class EmbeddedServer:
     def _halt(self) -> bool:
         if self.pid is None:
             return False
-        ended = self._call("pg_ctl", "stop", "-D", "data", "-m", "fast", "-w", "-t", str(STOP_SECONDS))
-        if ended.returncode != 0 and self.pid is not None:
-            raise Refused(f"The server in {self.folder} did not stop: {_reason(ended.stdout)}. Try it again.")
-        return True
+        # A server that is asked in the middle of its recovery may never end by itself; it recovers at the next start.
+        for mode in ("fast", "immediate"):
+            ended = self._call("pg_ctl", "stop", "-D", "data", "-m", mode, "-w", "-t", str(STOP_SECONDS))
+            if ended.returncode == 0 or self.pid is None:
+                return True
+        raise Refused(f"The server in {self.folder} did not stop: {_reason(ended.stdout)}. Try it again.")
 
     def _make(self) -> None:
         """Make the data, in a folder beside that becomes it when all is there."""
@@ -238,10 +244,11 @@ class EmbeddedServer:
             *("initdb", "-D", "new", "-U", SUPERUSER, "--encoding=UTF8", "--locale=C", "--no-instructions"),
             *("--auth=reject", *(("--no-sync",) if self.settings.get("fsync") == "off" else ())),
         )
-        if made.returncode == 0 and self._try_vectors("new") == "on":
-            made = self._single("new", "template1", "CREATE EXTENSION vector;\n")
-        if made.returncode == 0:
-            made = self._single("new", SUPERUSER, _BEGINNING.replace(";\n", ";\n\n"))
+        if (
+            made.returncode == 0
+            and self._try_vectors("new", "CREATE EXTENSION vector;\n\n" + _BEGINNING) == "off"
+        ):
+            made = self._single("new", _BEGINNING)
         if made.returncode != 0 or "ERROR:" in made.stdout:
             shutil.rmtree(new, ignore_errors=True)
             raise Unwritten(
@@ -259,14 +266,14 @@ class EmbeddedServer:
         except OSError:
             known, answer = "", ""
         if f"{known}\n" != here or answer not in ("on", "off"):
-            tried = self._single(data, "template1", TRIAL.read_text("utf-8") + "\n")
+            tried = self._single(data, f"{TRIAL.read_text('utf-8')}\n")
             answer = "on" if tried.returncode == 0 and "ERROR:" not in tried.stdout else "off"
             self._write("vectors", here + answer)
         return answer
 
-    def _single(self, data: str, database: str, statements: str) -> subprocess.CompletedProcess[str]:
+    def _single(self, data: str, statements: str) -> subprocess.CompletedProcess[str]:
         """Run statements without a server; an empty line ends a block of them."""
-        return self._call("postgres", "--single", "-j", "-D", data, database, given=statements + "\n")
+        return self._call("postgres", "--single", "-j", "-D", data, "template1", given=statements)
 
     def _write_settings(self, vectors: str) -> None:
         import pwd
