@@ -59,6 +59,57 @@ class Overloaded(Busy):
     """All connections are in use, and stayed so."""
 
 
+class Claims:
+    """Chores that one process of all does at a time, each named by a memory and a path. They may be held across
+    anything, so one connection of the process holds all of them."""
+
+    def __init__(self, connect: Callable[[], Wire]) -> None:
+        self._connect = connect
+        self._alone = threading.Lock()
+        self._wire: Wire | None = None
+        self._pid = os.getpid()
+        self._held: set[tuple[int, int]] = set()
+
+    def take(self, key: tuple[int, int]) -> bool:
+        """Take a chore, if no one has it; never waits."""
+        with self._alone:
+            if self._pid != os.getpid():
+                self._wire, self._held, self._pid = None, set(), os.getpid()
+            if key in self._held:
+                return False
+            for _ in range(2):
+                if self._wire is None or self._wire.closed:
+                    self._held.clear()  # they ended with their connection
+                    self._wire = self._connect()
+                try:
+                    row = self._wire.execute("SELECT pg_try_advisory_lock(%s, %s)", key).fetchone()
+                except psycopg.Error:
+                    self._wire.close()
+                    continue
+                if row is not None and row[0] is True:
+                    self._held.add(key)
+                    return True
+                return False
+            return False
+
+    def drop(self, key: tuple[int, int]) -> None:
+        with self._alone:
+            if key not in self._held or self._wire is None or self._pid != os.getpid():
+                return
+            self._held.discard(key)
+            try:
+                self._wire.execute("SELECT pg_advisory_unlock(%s, %s)", key)
+            except psycopg.Error:
+                self._wire.close()
+
+    def close(self) -> None:
+        with self._alone:
+            if self._wire is not None and self._pid == os.getpid():
+                self._wire.close()
+            self._wire = None
+            self._held.clear()
+
+
 class Database:
     """One database. `trips` counts round trips. Threads share it; a forked child begins anew."""
 
@@ -74,6 +125,7 @@ class Database:
         self._alone = threading.Lock()
         self._pool: ConnectionPool[Wire] | None = None
         self._pid = os.getpid()
+        self.claims = Claims(self.connect)
         self._lost: list[tuple[int, object]] = []
         """The servers' processes whose answers were lost."""
 
@@ -165,6 +217,7 @@ class Database:
         return {str(name): int(value) for name, value in pool.get_stats().items()}
 
     def close(self) -> None:
+        self.claims.close()
         with self._alone:
             pool, self._pool = self._pool, None
         if pool is not None:

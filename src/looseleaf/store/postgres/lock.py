@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.store.postgres.database import Database, Wire
+    from looseleaf.store.postgres.database import Claims, Database, Wire
 
 _LOCK = "SELECT pg_advisory_lock(%s)"
 _UNLOCK = "SELECT pg_advisory_unlock(%s)"
@@ -29,7 +29,7 @@ _UNLOCK = "SELECT pg_advisory_unlock(%s)"
 
 class MemoryLock:
     """A context manager that its thread may enter again. `look` gives a query that is asked each time the lock was
-    taken, in the same trip; `admit` gets its rows and values, and may refuse; `leave` is called when it is given back."""
+    taken, in the same trip; `admit` gets its rows and values, and may refuse; `leave` is called at its end."""
 
     def __init__(
         self,
@@ -130,59 +130,6 @@ class MemoryLock:
             wire.close()  # closing it releases the lock too
         finally:
             self._database.give_back(wire)
-
-
-class Claims:
-    """Chores that one process of all does at a time, each named by a memory and a path. They may be held across
-    anything, so one connection of the process holds all of them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._alone = threading.Lock()
-        self._wire: Wire | None = None
-        self._pid = os.getpid()
-        self._held: set[tuple[int, int]] = set()
-
-    def take(self, key: tuple[int, int]) -> bool:
-        """Take a chore, if no one has it; never waits."""
-        with self._alone:
-            if self._pid != os.getpid():
-                self._wire, self._held, self._pid = None, set(), os.getpid()
-            if key in self._held:
-                return False
-            for _ in range(2):
-                if self._wire is None or self._wire.closed:
-                    self._held.clear()  # they ended with their connection
-                    self._wire = self._database.connect()
-                try:
-                    self._database.trips += 1
-                    row = self._wire.execute("SELECT pg_try_advisory_lock(%s, %s)", key).fetchone()
-                except psycopg.Error:
-                    self._wire.close()
-                    continue
-                if row is not None and row[0] is True:
-                    self._held.add(key)
-                    return True
-                return False
-            return False
-
-    def drop(self, key: tuple[int, int]) -> None:
-        with self._alone:
-            if key not in self._held or self._wire is None or self._pid != os.getpid():
-                return
-            self._held.discard(key)
-            try:
-                self._database.trips += 1
-                self._wire.execute("SELECT pg_advisory_unlock(%s, %s)", key)
-            except psycopg.Error:
-                self._wire.close()
-
-    def close(self) -> None:
-        with self._alone:
-            if self._wire is not None and self._pid == os.getpid():
-                self._wire.close()
-            self._wire = None
-            self._held.clear()
 
 
 def claim_key(memory: int, path: str) -> tuple[int, int]:

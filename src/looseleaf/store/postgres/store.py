@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -36,12 +35,12 @@ from looseleaf.store.postgres.address import Address, default_namespace
 from looseleaf.store.postgres.check_database import refuse_unfit
 from looseleaf.store.postgres.database import Lost, database_at, moved_sentence
 from looseleaf.store.postgres.folder_view import FolderView
-from looseleaf.store.postgres.lock import AloneInDatabase, Claims, MemoryLock
+from looseleaf.store.postgres.lock import AloneInDatabase, MemoryLock
 from looseleaf.store.postgres.look import LOOK, Asked, Lines, Looks, Seen, stat_of
 from looseleaf.store.reading import OpenReading, Readings
 from looseleaf.store.records import Bodies
 from looseleaf.store.root import ASIDE, over_limit
-from looseleaf.store.streams import REQUEST, SUMS, records_in, segment_name, stream_files, stream_of_file
+from looseleaf.store.streams import SUMS, records_in, segment_name, stamped, stream_files, stream_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -121,7 +120,6 @@ class PostgresStore:
             leave=self._leave_lock,
             seconds=lambda: self.policy.lock_seconds,
         )
-        self._claims = claims_of(database)
         self._view_of_folder = FolderView(self)
         self._bodies = Bodies(self._view_of_folder, policy.body_bytes)  # type: ignore[arg-type]
         self._sums: dict[str, tuple[int, int, int]] = {}
@@ -273,7 +271,7 @@ class PostgresStore:
     def alone(self, path: str) -> AloneInDatabase:
         """Try to be the only one that does a chore, which a path names."""
         self.look_again()  # another may just have done it
-        return AloneInDatabase(self._claims, self.memory, path)
+        return AloneInDatabase(self.database.claims, self.memory, path)
 
     def claim(self, path: str) -> ChoreClaim:
         """Do work once for all that need it at the same time: see `ChoreClaim`."""
@@ -355,8 +353,7 @@ class PostgresStore:
         return None
 
     def _encode(self, record: Record) -> bytes:
-        if mark := REQUEST.get():
-            record = {**record, "request": mark}
+        record = stamped(record)
         line = codec.encode_new(record)
         if len(line) > self.policy.body_bytes:
             line = codec.encode(self._bodies.take_out(record))
@@ -989,16 +986,3 @@ def _record_of(line: bytes) -> Record:
     raw = line.removesuffix(b"\n")
     last = list(codec.pieces(raw))[-1] if raw else None
     return last.record if last is not None and last.record is not None and last.end == len(raw) else {}
-
-
-_claims: dict[int, Claims] = {}
-_claims_alone = threading.Lock()
-
-
-def claims_of(database: Database) -> Claims:
-    """Return the claims of this process in a database."""
-    with _claims_alone:
-        found = _claims.get(id(database))
-        if found is None:
-            found = _claims[id(database)] = Claims(database)
-        return found
