@@ -244,11 +244,9 @@ class EmbeddedServer:
             *("initdb", "-D", "new", "-U", SUPERUSER, "--encoding=UTF8", "--locale=C", "--no-instructions"),
             *("--auth=reject", *(("--no-sync",) if self.settings.get("fsync") == "off" else ())),
         )
-        if (
-            made.returncode == 0
-            and self._try_vectors("new", "CREATE EXTENSION vector;\n\n" + _BEGINNING) == "off"
-        ):
-            made = self._single("new", _BEGINNING)
+        if made.returncode == 0:
+            extension = "CREATE EXTENSION vector;\n\n" if self._try_vectors("new") == "on" else ""
+            made = self._single("new", extension + _BEGINNING)
         if made.returncode != 0 or "ERROR:" in made.stdout:
             shutil.rmtree(new, ignore_errors=True)
             raise Unwritten(
