@@ -29,14 +29,23 @@ SOON = 30.0
 
 
 class Server:
-    """A running server. `address` is what a browser is given."""
+    """A running server. `address` is what a browser is given. `database`: it serves the memories of that one."""
 
-    def __init__(self, folder: Path, *, only: Path | None = None) -> None:
+    def __init__(self, folder: Path, *, only: Path | None = None, database: str = "") -> None:
         self.root = folder / "memories"
         self.root.mkdir(exist_ok=True)
-        pool = Pool(str(self.root)) if only is None else Pool(path=str(only), name="notes")
-        self.access = Access(str(folder / "access"))
-        self.serving = Serving(pool, self.access, Audit(str(folder / "access")))
+        self.database = database
+        if database:
+            from looseleaf.serve.database_pool import join
+            from looseleaf.store.postgres.address import parse_address
+
+            joined = join(parse_address(database))
+            self.access = joined.access
+            self.serving = Serving(joined.pool, joined.access, joined.audit, joined=joined)
+        else:
+            pool = Pool(str(self.root)) if only is None else Pool(path=str(only), name="notes")
+            self.access = Access(str(folder / "access"))
+            self.serving = Serving(pool, self.access, Audit(str(folder / "access")))
         self.sock = listen("127.0.0.1", 0)
         self.port = self.sock.getsockname()[1]
         self.host = f"127.0.0.1:{self.port}"
@@ -59,6 +68,14 @@ class Server:
         self._thread.join()
         self.sock.close()
 
+    def where(self, name: str) -> str:
+        """Return where a memory is: its folder, or its address."""
+        if self.database:
+            from looseleaf.store.postgres.address import parse_address
+
+            return parse_address(self.database).of(name).where
+        return str(self.root / name)
+
     def token(self, *memories: str, scopes: tuple[str, ...] = ("read",), **more: str) -> str:
         """Return the secret of a new token."""
         return self.access.make_token("test", memories or ("*",), scopes, **more)[1]  # type: ignore[arg-type]
@@ -69,9 +86,9 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *, only: Path | None = None) -> Iterator[Server]:
+def serving(folder: Path, *, only: Path | None = None, database: str = "") -> Iterator[Server]:
     """Run a server while the block runs."""
-    server = Server(folder, only=only)
+    server = Server(folder, only=only, database=database)
     server.start()
     try:
         yield server

@@ -6,6 +6,7 @@ has its SHA-256. Invariant: what a token does not name, it may not do, and may n
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -82,6 +83,11 @@ class Access:
     def folder(self) -> str:
         """The folder of this machine for what belongs to the server."""
         return self.state.folder
+
+    async def look_again(self) -> None:
+        """Ask for what another server may just have changed."""
+        if self.state.is_shared:
+            await asyncio.to_thread(self.state.look_again, _FILE)
 
     # --- tokens --------------------------------------------------------------------------
 

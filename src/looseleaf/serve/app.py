@@ -62,5 +62,5 @@ def app(serving: Serving, allowed: AllowedHosts, log: Log | None = None) -> Watc
 
 
 async def _events(request: Request) -> Response:
-    name, visit = request.path_params["name"], request.state.visit
+    name, visit = request.state.memory, request.state.visit
     return stream_for(request.app.state.serving, name, request, asker=f"page {visit}")

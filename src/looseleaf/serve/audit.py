@@ -68,6 +68,12 @@ class Audit:
                     self._give_room()
             _log.error("the audit cannot be written (%s): nothing more is done until it can", why)
 
+    async def written(self) -> None:
+        """Wait until all lines so far are written: here they are."""
+
+    def close(self) -> None:
+        """There is nothing left to do."""
+
     def _write_owed(self) -> None:
         if not self._owed:
             return

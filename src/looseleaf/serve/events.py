@@ -1,8 +1,8 @@
 """Events: what is written into a memory, told to those who listen as it comes, whichever process wrote it.
 
-The ends of the streams of a memory are looked at now and then, by one follower for all who listen to it. It reads
-beside the memory and never through it: no listener keeps a memory open or waiting. Invariant: an event has ids and no
-words.
+The ends of the streams of a memory are looked at now and then, by one follower for all who listen to it; in a database
+also at once, when it tells that a document changed, and when this process has written. A follower reads beside the
+memory and never through it: no listener keeps a memory open or waiting. Invariant: an event has ids and no words.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from itertools import takewhile
 from looseleaf.base.errors import NotFound, Refused
 from looseleaf.base.ids import is_id
 from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import is_address
 from looseleaf.base.values import START
+from looseleaf.pages.folder import open_store
 from looseleaf.serve.access import PERSON
 from looseleaf.store import JOURNAL
-from looseleaf.store.read_only import ReadStore
+from looseleaf.store.files import FileStore
 from looseleaf.store.streams import stream_files
 
 TYPE_CHECKING = False
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 NAMES = ("traced", "placed", "edited", "waiting", "compacted", "prompted", "spent", "job")
 
 LOOK_SECONDS = 0.5
+FAR_SECONDS = 1.0
+"""The same where each look is a question to a database."""
 HEARTBEAT_SECONDS = 15.0
 """How often a comment is sent when nothing happens: else a proxy takes the connection for dead."""
 _QUEUE = 256
@@ -140,15 +144,17 @@ class StreamReader:
     """The streams of one memory, read from where they ended at the last look. Only one thread at a time uses it."""
 
     def __init__(self, path: str) -> None:
-        self._store = ReadStore(path)
-        self._edition = self._store.edition()
+        self._store = open_store(path, reads_only=True)
+        self._root = self._store.root if isinstance(self._store, FileStore) else None
         self._at: dict[str, Position] = {}
         self._last: dict[str, str] = {}
         self._marks: dict[str, tuple[int, ...]] = {}
-        for stream in self._streams():
-            self._at[stream] = self._store.end(stream)
-            self._last[stream] = self._last_id(stream)
-            self._marks[stream] = self._mark(stream)
+        with self._store.look():
+            self._edition = self._store.edition()
+            for stream in self._streams():
+                self._at[stream] = self._store.end(stream)
+                self._last[stream] = self._last_id(stream)
+                self._marks[stream] = self._mark(stream)
 
     def close(self) -> None:
         self._store.close()
@@ -157,11 +163,12 @@ class StreamReader:
         """Return what was written since the last look, in order."""
         if not self._store.is_in_place():
             raise NotFound("The memory is gone, or another one is in its place.")
-        edition = self._store.edition()
-        if edition != self._edition:
-            self._edition = edition
-            self._find_again()
-        found = [event for stream in self._streams() for event in self._read(stream)]
+        with self._store.look():
+            edition = self._store.edition()
+            if edition != self._edition:
+                self._edition = edition
+                self._find_again()
+            found = [event for stream in self._streams() for event in self._read(stream)]
         return sorted(found, key=lambda event: event.id)
 
     def since(self, last: str) -> list[Event]:
@@ -193,8 +200,10 @@ class StreamReader:
 
     def _mark(self, stream: str) -> tuple[int, ...]:
         """Return what changes with each record."""
+        if self._root is None:
+            return tuple(self._store.end(stream))
         try:
-            found = self._store.root.stat(stream_files(stream)[0])
+            found = self._root.stat(stream_files(stream)[0])
         except OSError:
             return ()
         return found.st_ino, found.st_size, found.st_mtime_ns
@@ -226,6 +235,8 @@ class Follower:
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._is_told = asyncio.Event()
+        self._pause = FAR_SECONDS if is_address(path) else LOOK_SECONDS
         self.listeners: set[Listener] = set()
         self.joining = 0
         self.kept: deque[Event] = deque(maxlen=_KEPT)
@@ -273,7 +284,10 @@ class Follower:
 
     async def _follow(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pause):
+                    await self._is_told.wait()
+            self._is_told.clear()
             async with self._reading:
                 assert self._reader is not None
                 try:
@@ -284,6 +298,10 @@ class Follower:
                     return
                 for event in found:
                     self.tell(event)
+
+    def look_soon(self) -> None:
+        """Look at once: something was written."""
+        self._is_told.set()
 
     def tell(self, event: Event) -> None:
         self.kept.append(event)
@@ -328,6 +346,19 @@ class Events:
             with suppress(RuntimeError):  # it was closed between the two
                 self._loop.call_soon_threadsafe(self._tell_job, job.memory, job.id, job.state)
 
+    def look_soon(self, name: str) -> None:
+        """Have a memory looked at, if somebody listens to it. In the server's own thread."""
+        follower = self._followers.get(name)
+        if follower is not None:
+            follower.look_soon()
+
+    def tell_changed(self, names: list[str]) -> None:
+        """Have memories looked at in which another process wrote; in any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            with suppress(RuntimeError):  # it was closed between the two
+                for name in names:
+                    self._loop.call_soon_threadsafe(self.look_soon, name)
+
     def _tell_job(self, memory: str, id: str, state: str) -> None:
         follower, now = self._followers.get(memory), time.monotonic()
         before, then = self._jobs.get(memory, ("", 0.0))
@@ -345,6 +376,12 @@ class Events:
             await follower.leave(listener)
             if follower.is_idle and self._followers.get(name) is follower:
                 del self._followers[name]
+
+    def end_of(self, name: str) -> None:
+        """End the streams of a memory: it is gone, or another one will be in its place."""
+        follower = self._followers.get(name)
+        for listener in list(follower.listeners) if follower is not None else ():
+            listener.end()
 
     def end(self) -> None:
         """End all streams: the server stops."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from looseleaf.serve.audit import Audit
     from looseleaf.serve.pool import Pool
+    from looseleaf.serve.shared import SharedAudit
 
 FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "forget": {
@@ -139,7 +140,7 @@ class Job:
 class Jobs:
     """The jobs of one server. Any thread may ask for one."""
 
-    def __init__(self, pool: Pool, folder: str, audit: Audit) -> None:
+    def __init__(self, pool: Pool, folder: str, audit: Audit | SharedAudit) -> None:
         self._pool, self._audit = pool, audit
         self.folder = os.path.join(folder, FOLDER)
         self._access_folder = folder

@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from looseleaf.base.errors import NotFound, Refused
+from looseleaf.serve.pool import name_in
 from looseleaf.serve.problems import NotAllowed, refused_answer, status_of
 from looseleaf.serve.rest.gate import Gate
 from looseleaf.serve.walls import BODY_BYTES, TOO_LARGE, TooLarge, refuse
@@ -68,12 +69,12 @@ class McpRoute:
     async def _admit(self, request: Request) -> Any:
         """Refuse a request whose token may not see the memory; return who answers the others."""
         token: Token = request.state.token
-        request.scope["path_params"]["memory"] = self._name(token, request)
+        request.scope["path_params"]["memory"] = await self._name(token, request)
         if not token.may("read") and not token.may("write"):
             raise NotAllowed("Nothing was done: this token may neither read nor write.")
         return await self._manager(may_read=token.may("read"), may_write=token.may("write"))
 
-    def _name(self, token: Token, request: Request) -> str:
+    async def _name(self, token: Token, request: Request) -> str:
         pool = self._serving.pool
         name = request.path_params.get("memory")
         if name is None:
@@ -81,10 +82,11 @@ class McpRoute:
             if len(seen) != 1:
                 raise NotFound("Nothing was done: name a memory in the address, as in /mcp/<memory>.")
             name = seen[0]
+        name = name_in(name)
         if not token.sees(name):
             raise NotFound("There is no memory of this name.")
-        pool.path(name)
-        return str(name)
+        await pool.find(name)
+        return name
 
     async def _manager(self, *, may_read: bool, may_write: bool) -> Any:
         scopes = may_read, may_write
@@ -149,6 +151,7 @@ class McpRoute:
                 if tool is not None and not tool.reads:
                     told = {"token": token.id, "memory": name, "tool": tool.name, "status": status}
                     self._serving.audit.write(act="tool", **told)
+                    await self._serving.audit.written()
 
         return keep
 

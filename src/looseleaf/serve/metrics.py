@@ -9,6 +9,7 @@ import json
 import sys
 import threading
 import time
+from urllib.parse import unquote
 
 from prometheus_client import (
     CollectorRegistry,
@@ -17,10 +18,11 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from starlette.responses import PlainTextResponse, Response
 
 from looseleaf.base.errors import Refused
+from looseleaf.serve.pool import name_in, with_whole_name
 from looseleaf.serve.problems import NotAllowed, refused_answer
 from looseleaf.serve.sign import token_in
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from looseleaf.serve.database_pool import Joined
     from looseleaf.serve.serving import Serving
     from looseleaf.serve.walls import App, Message, Receive, Scope, Send
 
@@ -84,12 +87,15 @@ class Metrics:
         }
         for name, (about, value) in now.items():
             yield GaugeMetricFamily(f"looseleaf_{name}", about, value)
+        if self._serving.joined is not None:
+            yield from _of_database(self._serving.joined)
 
     def memory_of(self, scope: Scope) -> str:
         """Return the memory of an address, if there is one of that name and the token sees it: anything else in an
         address may be a word of a memory, or made to look like a line."""
         given = scope.get("path_params", {})
-        name = str(given.get("m") or given.get("memory") or given.get("name") or "")
+        part = str(given.get("m") or given.get("memory") or given.get("name") or "")
+        name = name_in(unquote(part))
         token = scope.get("state", {}).get("token")
         if not name or token is None or not token.sees(name):
             return ""
@@ -102,6 +108,30 @@ class Metrics:
     def text(self) -> bytes:
         told: bytes = generate_latest(self._registry)
         return told
+
+
+def _of_database(joined: Joined) -> Iterator[Any]:
+    """Yield what stands of the connections to a database."""
+    database = joined.listening.database
+    counts = database.counts()
+    gauges = {
+        "up": ("1 while the database answers.", int(joined.listening.is_well)),
+        "connections": ("Open connections, but for one that listens.", counts.get("pool_size", 0)),
+        "connections_free": ("Connections that no request has.", counts.get("pool_available", 0)),
+        "waiting": ("Queries that wait for a connection now.", counts.get("requests_waiting", 0)),
+    }
+    counters: dict[str, tuple[str, float]] = {
+        "trips": ("Questions to the database.", database.trips),
+        "wait_seconds": ("Seconds that queries waited for a connection.", database.waited),
+        "overloads": (
+            "Queries that were refused after a wait for a connection.",
+            counts.get("requests_errors", 0),
+        ),
+    }
+    for name, (about, value) in gauges.items():
+        yield GaugeMetricFamily(f"looseleaf_database_{name}", about, value)
+    for name, (about, number) in counters.items():
+        yield CounterMetricFamily(f"looseleaf_database_{name}", about, number)
 
 
 class Log:
@@ -138,6 +168,7 @@ class Watched:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope = with_whole_name(scope)
         began, status, is_stream = time.perf_counter(), CUT_OFF, False
 
         async def watch(message: Message) -> None:
@@ -193,6 +224,8 @@ def make_ready(serving: Serving) -> Callable[[Request], Awaitable[Response]]:
         """Say whether requests should be sent here."""
         if serving.is_stopping:
             return PlainTextResponse("stopping\n", 503, {"retry-after": "5"})
+        if not serving.is_ready:
+            return PlainTextResponse("the database is away\n", 503, {"retry-after": "2"})
         return PlainTextResponse("ready\n")
 
     return ready
@@ -201,7 +234,7 @@ def make_ready(serving: Serving) -> Callable[[Request], Awaitable[Response]]:
 def make_metrics(serving: Serving, metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
-            if not token_in(serving, request).may("read"):
+            if not (await token_in(serving, request)).may("read"):
                 raise NotAllowed("Nothing was read: this token may not read.")
         except Refused as refused:
             return refused_answer(refused)

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from contextlib import contextmanager
 
-from looseleaf.base.errors import Invalid, Refused, is_text
+from looseleaf.base.errors import Busy, Invalid, Refused, is_text
 from looseleaf.base.ids import is_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.log.talk_streams import own_talk
@@ -79,8 +79,15 @@ class Once:
     ) -> _T:
         """Run `act`, whose records get the mark; or, if the request came before, return its answer, if need be made
         `again` from its records, which may lack the last ones: then `again` completes them."""
+        with _alone(memory, mark[:REQUEST_KEY]):
+            return self._run(memory, mark, act, again)
+
+    def _run(
+        self, memory: Memory, mark: str, act: Callable[[], _T], again: Callable[[list[Record]], _T]
+    ) -> _T:
         name = mark[:REQUEST_KEY]
-        self._catch_up(memory)
+        with memory.parts.store.look():
+            self._catch_up(memory)
         if name in self._gone:
             raise GoneSince
         if self._marks.get(name, mark) != mark:
@@ -134,6 +141,8 @@ class Once:
         """Return the marked records of a stream that were not read yet, in order."""
         start, found = self._read_to.get(stream), []
         if start is not None:
+            if store.is_far and store.end(stream) == start:
+                return []
             for line in store.read(stream, start):
                 self._read_to[stream] = line.end
                 found += _found(stream, line)
@@ -161,6 +170,23 @@ def _found(stream: str, line: LogLine) -> list[_Found]:
     if not isinstance(mark, str) or len(mark) != 2 * REQUEST_KEY:
         return []
     return [_Found(mark, stream, line.position, _written_at(line.record))]
+
+
+@contextmanager
+def _alone(memory: Memory, name: str) -> Iterator[None]:
+    """Be the only one that does a request. In a folder, the memory's thread is; a database may have several servers."""
+    store = memory.parts.store
+    if not store.is_far:
+        yield
+        return
+    with store.alone(f"requests/{name}") as is_alone:
+        if not is_alone:
+            raise Busy(
+                "Nothing was done: another server is at work on this request. Send it again in a moment."
+            )
+        with store.lock():
+            pass  # what a server was writing for it when it was killed has arrived by now, or never will
+        yield
 
 
 def _place_of(memory: Memory) -> list[tuple[int, int]]:

@@ -1,7 +1,8 @@
 """Many memories behind one server: each is opened when it is asked for, and closed when nobody has asked for a while.
 
-A name is a folder's. Invariants: a memory is never made by asking for one that is not there; no more are open than the
-process has files for; each memory has one thread, so what it is asked is done one after another.
+A name is a folder's; `database_pool.py` has those of a database. Invariants: a memory is never made by asking for one
+that is not there; no more are open than the process has files for; each memory has one thread, so what it is asked is
+done one after another.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import shutil
 import time
 from contextlib import suppress
+from urllib.parse import quote, unquote
 
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.memory import Memory
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from looseleaf.base.policy import Policy
+    from looseleaf.serve.walls import Scope
 
     _T = TypeVar("_T")
 
@@ -105,6 +108,13 @@ class Pool:
             return os.path.join(self.root, name)
         raise NotFound("There is no memory of this name.")
 
+    async def look_again(self) -> None:
+        """Have `names` know also those that were made just now."""
+
+    async def find(self, name: str) -> None:
+        """Refuse a name that no memory has. After this, `path` knows it."""
+        self.path(name)
+
     def _is_there(self, name: str) -> bool:
         folder = os.path.join(self.root or "", name)
         try:
@@ -130,6 +140,7 @@ class Pool:
                 self._freed.notify_all()
 
     async def _take(self, name: str) -> _Open:
+        await self.find(name)
         path = self.path(name)
         until = time.monotonic() + WAIT_SECONDS
         while (closing := self._closing.get(name)) is not None:
@@ -246,6 +257,31 @@ class Pool:
             self._close(name)
         if self._closing:
             await asyncio.wait([*self._closing.values()])
+
+
+def in_address(name: str) -> str:
+    """Return the name of a memory as one part of an address: `acme/agent-7` is `acme:agent-7` there, as no name has a
+    colon, and proxies pass no slash on unchanged."""
+    return quote(name.replace("/", ":"), safe=":")
+
+
+def name_in(part: str) -> str:
+    """Return the name of a memory by a part of an address, decoded."""
+    return part.replace(":", "/")
+
+
+def with_whole_name(scope: Scope) -> Scope:
+    """Return a request whose address may have a name with `%2F`, as programs write it that escape what they are given;
+    with `:` in its place."""
+    raw = scope.get("raw_path") or b""
+    found = _ESCAPED.match(raw)
+    if found is None or b"%2f" not in found[2].lower():
+        return scope
+    raw = found[1] + re.sub(b"%2[fF]", b":", found[2]) + raw[found.end() :]
+    return {**scope, "raw_path": raw, "path": unquote(raw.partition(b"?")[0].decode("latin-1"))}
+
+
+_ESCAPED = re.compile(rb"(/m/|/v1/memories/|/mcp/)([^/?]+)")
 
 
 def name_for(path: str) -> str:

@@ -17,6 +17,7 @@ from looseleaf.base.errors import (
     Refused,
     SpendingLimit,
     Stale,
+    Unreachable,
     Unreadable,
     Unwritten,
 )
@@ -66,6 +67,7 @@ _KINDS: tuple[tuple[type[Refused], int, str], ...] = (  # the first that fits: s
     (Outdated, 409, "outdated"),
     (Displaced, 503, "displaced"),
     (Unwritten, 507, "unwritten"),
+    (Unreachable, 503, "unreachable"),
     (Unreadable, 500, "unreadable"),
     (Failed, 500, "failed"),
     (Refused, 409, "refused"),
@@ -88,13 +90,28 @@ def problem(refused: Refused, **more: Any) -> dict[str, Any]:
     return told | more
 
 
+def wait_for(refused: Refused) -> dict[str, str]:
+    """Return the header that says when to ask again, where that helps."""
+    if status_of(refused)[0] not in (429, 503):
+        return {}
+    seconds = (
+        refused.seconds
+        if isinstance(refused, TooMany)
+        else _AWAY
+        if isinstance(refused, Unreachable)
+        else 1.0
+    )
+    return {"retry-after": str(max(1, round(seconds)))}
+
+
+_AWAY = 2.0
+"""Seconds after which a database may be back."""
+
+
 def refused_answer(refused: Refused) -> Response:
     """Return the answer of the API to what was refused."""
     told = problem(refused)
-    headers = {}
-    if told["status"] in (429, 503):
-        seconds = refused.seconds if isinstance(refused, TooMany) else 1.0
-        headers["retry-after"] = str(max(1, round(seconds)))
+    headers = wait_for(refused)
     if isinstance(refused, NoToken):
         headers["www-authenticate"] = 'Bearer realm="looseleaf"'
     return problem_answer(told, headers)

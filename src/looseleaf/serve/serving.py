@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from looseleaf.memory import Memory
+    from looseleaf.serve.database_pool import Joined
+    from looseleaf.serve.shared import SharedAudit
 
     _T = TypeVar("_T")
 
@@ -79,10 +81,18 @@ class Limits:
 
 class Serving:
     """The memories of a server, who may come in, and what is written down of it. `is_https`: cookies are sent only over
-    HTTPS. `warms`: the first memories are opened at the start."""
+    HTTPS. `warms`: the first memories are opened at the start. `joined`: what it shares with other servers of the same
+    database."""
 
     def __init__(
-        self, pool: Pool, access: Access, audit: Audit, *, is_https: bool = False, warms: bool = False
+        self,
+        pool: Pool,
+        access: Access,
+        audit: Audit | SharedAudit,
+        *,
+        is_https: bool = False,
+        warms: bool = False,
+        joined: Joined | None = None,
     ) -> None:
         self.pool, self.access, self.audit, self.is_https = pool, access, audit, is_https
         self._warms = warms
@@ -93,6 +103,29 @@ class Serving:
         self.jobs.on_change.append(self.events.tell_job)
         self.is_stopping = False
         self._once: OrderedDict[str, Once] = OrderedDict()
+        self.joined = joined
+        if joined is not None:
+            joined.pool.on_left.append(self._forget_of)
+            joined.listening.on_told.append(self._hear)
+            joined.listening.on_beat.append(self._hear_all)
+
+    @property
+    def is_ready(self) -> bool:
+        """True while requests can be answered."""
+        return not self.is_stopping and (self.joined is None or self.joined.listening.is_well)
+
+    def _hear(self, memory: int, path: str) -> None:
+        if self.joined is not None:
+            self.events.tell_changed(self.joined.pool.names_of(memory))
+
+    def _hear_all(self, is_new: bool) -> None:
+        if is_new:
+            self.events.tell_changed(self.events.followed)
+
+    def _forget_of(self, name: str) -> None:
+        """Drop what was kept of a memory that is gone."""
+        self._once.pop(name, None)
+        self.events.end_of(name)
 
     async def ask(self, name: str, act: Callable[[Memory], _T], *, token: Token) -> _T:
         """Run `act` on a memory, as the agent of a token. A memory that the token does not see is not there; recall
@@ -107,7 +140,11 @@ class Serving:
             with own_talk_only(memory):
                 return act(memory)
 
-        return await self.pool(name, act_as_agent)
+        try:
+            return await self.pool(name, act_as_agent)
+        finally:
+            if self.joined is not None:
+                self.events.look_soon(name)
 
     def once(self, name: str) -> Once:
         """Return the marked requests of a memory; used in its thread."""
@@ -121,8 +158,8 @@ class Serving:
         """Put a memory aside, with what was kept of it here, and end the tokens that are for it alone."""
         self.jobs.drop(name)
         await self.pool.remove(name)
-        self._once.pop(name, None)
-        self.access.leave(name)
+        self._forget_of(name)
+        await asyncio.to_thread(self.access.leave, name)
 
     def start(self) -> None:
         """Begin what goes on beside the requests."""
@@ -155,3 +192,6 @@ class Serving:
             await asyncio.wait([self._warming])
         await asyncio.to_thread(self.jobs.close)
         await self.pool.close()
+        await asyncio.to_thread(self.audit.close)
+        if self.joined is not None:
+            await asyncio.to_thread(self.joined.listening.close)

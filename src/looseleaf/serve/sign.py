@@ -22,11 +22,14 @@ NOBODY = "nobody"
 """Whoever asks without a token: all such requests are counted together."""
 
 
-def token_in(serving: Serving, request: Request) -> Token:
+async def token_in(serving: Serving, request: Request) -> Token:
     """Return the token that a request shows, and count the request; refuse one without."""
     token = _token_of(serving, request)
     if token is None:
         serving.limits.take(NOBODY)
+        await serving.access.look_again()
+        token = _token_of(serving, request)
+    if token is None:
         raise NoToken(
             "Nothing was done: the token is missing, wrong or has ended. Send `Authorization: Bearer <token>`; "
             "`looseleaf token new` makes one."
@@ -61,6 +64,16 @@ def visit_of(serving: Serving, request: Request) -> str:
     """Return the secret of the visit of a person who signed in; "" for nobody."""
     visit = request.cookies.get(cookie_name(serving), "")
     return visit if visit and serving.access.is_visit(visit) else ""
+
+
+async def find_visit(serving: Serving, request: Request) -> str:
+    """Return the same, also of a visit that another server has just begun."""
+    visit = visit_of(serving, request)
+    if not visit and serving.access.state.is_shared and request.cookies.get(cookie_name(serving)):
+        serving.limits.take(NOBODY)
+        await serving.access.look_again()
+        visit = visit_of(serving, request)
+    return visit
 
 
 def form_token(visit: str) -> str:

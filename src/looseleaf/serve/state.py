@@ -62,8 +62,8 @@ class State(Protocol):
     def names(self, folder: str) -> list[str]:
         """Return the names of the documents directly in a folder, in their order."""
 
-    def look_again(self) -> None:
-        """Find out what others changed; wait for it."""
+    def look_again(self, name: str) -> None:
+        """Ask for a document that another server may just have changed; wait for it."""
 
     def place(self, name: str) -> str:
         """Say where a document is, to a person."""
@@ -128,7 +128,7 @@ class FolderState:
         except FileNotFoundError:
             return []
 
-    def look_again(self) -> None:
+    def look_again(self, name: str) -> None:
         """What is seen is the file itself."""
 
 

@@ -148,17 +148,17 @@ async def _receive(request: Request, path: str) -> str:
 )
 async def export(memory: Name, asking: Read) -> StreamingResponse:
     """Get the whole memory, as it is at one moment: a .tar.gz."""
-    folder = asking.serving.access.folder
+    folder, name = asking.serving.access.folder, memory.rpartition("/")[2]
     os.makedirs(folder, mode=0o700, exist_ok=True)
     file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  it is closed when all was sent
     try:
-        await asking.read(lambda each: export_whole(each, TarWriter(file, memory)))
+        await asking.read(lambda each: export_whole(each, TarWriter(file, name)))
     except BaseException:
         file.close()
         raise
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    headers = {"content-length": str(size), "content-disposition": f'attachment; filename="{memory}.tar.gz"'}
+    headers = {"content-length": str(size), "content-disposition": f'attachment; filename="{name}.tar.gz"'}
     return StreamingResponse(_pieces(file), headers=headers, media_type="application/gzip")
 
 

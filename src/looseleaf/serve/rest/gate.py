@@ -10,7 +10,7 @@ import time
 from starlette.requests import Request
 
 from looseleaf.base.errors import Refused
-from looseleaf.serve.pool import NAME
+from looseleaf.serve.pool import NAME, name_in
 from looseleaf.serve.problems import refused_answer
 from looseleaf.serve.sign import token_in
 
@@ -64,10 +64,11 @@ class Gate:
             if message["type"] == "http.response.start" and not is_told:
                 is_told = True
                 self._tell(scope, message["status"])
+                await self._serving.audit.written()
             await send(message)
 
         try:
-            refused = self._refusal(Request(scope))
+            refused = await self._refusal(Request(scope))
             if refused is not None:
                 # What else was sent is not read: the connection ends here.
                 answer = refused_answer(refused)
@@ -86,9 +87,9 @@ class Gate:
         if status >= 400 or is_write:
             self._write(scope, status, spec)
 
-    def _refusal(self, request: Request) -> Refused | None:
+    async def _refusal(self, request: Request) -> Refused | None:
         try:
-            token_in(self._serving, request)
+            await token_in(self._serving, request)
         except Refused as refused:
             return refused
         return None
@@ -98,10 +99,10 @@ class Gate:
         asker = token.id if token is not None else ""
         if status in (401, 429) and not self._quiet.is_first(f"{asker} {status}"):
             return
-        memory = scope.get("path_params", {}).get("memory", "")
+        memory = name_in(scope.get("path_params", {}).get("memory", ""))
         told = {
             "token": asker,
-            "memory": memory if NAME.fullmatch(memory) else "",
+            "memory": memory if all(map(NAME.fullmatch, memory.split("/"))) else "",
             "method": scope["method"] if scope["method"] in _METHODS else "",
             "route": spec.template if spec is not None else self._route,
             "status": status,

@@ -18,6 +18,7 @@ from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.immutable import frozen
 from looseleaf.serve.access import Token
 from looseleaf.serve.once import mark_of
+from looseleaf.serve.pool import in_address, name_in
 from looseleaf.serve.problems import NotAllowed
 
 TYPE_CHECKING = False
@@ -132,11 +133,11 @@ class GuardedRoute(APIRoute):
             token: Token = request.state.token
             serving: Serving = request.app.state.serving
             request.state.spec = spec
-            name = request.path_params.get("memory")
-            if name is not None:
+            if "memory" in request.path_params:
+                name = request.path_params["memory"] = name_in(request.path_params["memory"])
                 if not token.sees(name):
                     raise NotFound(NOT_THERE)
-                serving.pool.path(name)  # one that is not there is not found, whatever else was sent
+                await serving.pool.find(name)  # one that is not there is not found, whatever else was sent
             if spec.scope and not token.may(spec.scope):
                 raise NotAllowed(f"Nothing was done: this needs a token that may {spec.scope}.")
             if spec.writes:
@@ -204,7 +205,7 @@ class Asking:
         key = f"{self.token.id} {self.key}" if self.key is not None else ""
         job = self.serving.jobs.start(self.memory, kind, spec, key)
         self.made(job.id)
-        where = f"/v1/memories/{self.memory}/jobs/{job.id}"
+        where = f"/v1/memories/{in_address(self.memory)}/jobs/{job.id}"
         return Answer(job.to_dict(), 202, {"location": where})
 
 
@@ -232,5 +233,11 @@ def _writing(request: Request, key: Annotated[str | None, _KEY] = None) -> Askin
 Read = Annotated[Asking, Depends(_asking)]
 Write = Annotated[Asking, Depends(_writing)]
 Name = Annotated[
-    str, Path(description="The name of the memory.", max_length=64, examples=["mira"], alias="memory")
+    str,
+    Path(
+        description="The name of the memory, with `:` in place of `/`.",
+        max_length=200,
+        examples=["mira"],
+        alias="memory",
+    ),
 ]

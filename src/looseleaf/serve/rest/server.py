@@ -17,6 +17,7 @@ from starlette.responses import Response
 from looseleaf.base.errors import NotFound
 from looseleaf.base.paths import safe_name
 from looseleaf.serve.access import EVERY, Token
+from looseleaf.serve.pool import in_address
 from looseleaf.serve.problems import NotAllowed
 from looseleaf.serve.rest import values
 from looseleaf.serve.rest.cursors import Listing
@@ -38,6 +39,7 @@ async def get_openapi(request: Request, asking: Read) -> Answer:
 @route("GET", "/memories", "", values.listed(values.MemoryName))
 async def list_memories(asking: Read, part: Listing) -> Answer:
     """List the memories that the token sees."""
+    await asking.serving.pool.look_again()
     names = [name for name in asking.serving.pool.names() if asking.token.sees(name)]
     return Answer(part.of(names, lambda name: [name], lambda name: {"name": name}))
 
@@ -49,7 +51,7 @@ async def create_memory(asking: Read, body: values.NewMemory) -> Answer:
         raise NotAllowed("Nothing was made: the token does not name this memory.")
     await asking.serving.pool.create(body.name)
     asking.made(body.name)
-    return Answer({"name": body.name}, 201, {"location": f"/v1/memories/{body.name}"})
+    return Answer({"name": body.name}, 201, {"location": f"/v1/memories/{in_address(body.name)}"})
 
 
 @route("DELETE", "/memories/{memory}", "admin", status=204, response_class=Response)
@@ -95,7 +97,8 @@ async def make_token(asking: Read, body: values.NewToken) -> Answer:
         raise NotAllowed("No token was made: only a token with a voice can give one.")
     if own.expires is not None and (body.expires is None or body.expires > own.expires):
         raise NotAllowed("No token was made: it would last longer than yours.")
-    made, secret = asking.serving.access.make_token(
+    made, secret = await asyncio.to_thread(
+        asking.serving.access.make_token,
         body.name,
         body.memories,
         body.scopes,
@@ -114,7 +117,7 @@ async def revoke_token(token: Annotated[str, Path(max_length=40)], asking: Read)
     if found is None or not _is_within(found, asking.token):
         raise NotFound("There is no token with this id.")
     asking.made(found.id)
-    return Answer(_shown(asking.serving.access.revoke(token)))
+    return Answer(_shown(await asyncio.to_thread(asking.serving.access.revoke, token)))
 
 
 # --- the audit ---------------------------------------------------------------------------

@@ -471,11 +471,11 @@ class Health(Told):
 
 # --- the server -------------------------------------------------------------------------
 
-_NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+_NAME = r"^[a-z0-9][a-z0-9._-]{0,63}(/[a-z0-9][a-z0-9._-]{0,63})*$"
 
 
 class NewMemory(Given):
-    name: Annotated[str, StringConstraints(pattern=_NAME)]
+    name: Annotated[str, StringConstraints(pattern=_NAME, max_length=200)]
 
 
 class MemoryName(Told):
@@ -496,7 +496,7 @@ class NewToken(Given):
     )
 
     name: FullName
-    memories: list[Annotated[str, StringConstraints(pattern=rf"{_NAME}|^\*$")]] = Field(
+    memories: list[Annotated[str, StringConstraints(pattern=rf"{_NAME}|^\*$", max_length=200)]] = Field(
         min_length=1, max_length=1_000
     )
     scopes: list[Scope] = Field(min_length=1, max_length=4)

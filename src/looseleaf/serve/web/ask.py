@@ -33,7 +33,7 @@ async def ask(request: Request, act: Callable[[Memory], _T]) -> _T:
         return act(memory), len(memory.review.pending())
 
     found, request.state.waiting = await request.app.state.serving.ask(
-        request.path_params["name"], act_and_count, token=PERSON
+        request.state.memory, act_and_count, token=PERSON
     )
     return found  # type: ignore[no-any-return]
 

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse
 
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import PINNED, USER
+from looseleaf.serve.pool import in_address
 from looseleaf.serve.sign import form_token
 from looseleaf.serve.web.wording import ago, cut, cut_at, first_sentence, lasting, plural
 from looseleaf.text.lines import is_found, undoubted
@@ -113,6 +114,7 @@ def environment() -> Environment:
         "origin": origin,
         "said": said,
         "topic": topic,
+        "in_address": in_address,
         "cut": cut,
         "cut_at": cut_at,
         "first_sentence": first_sentence,
@@ -396,9 +398,9 @@ def page(request: Request, template: str, *, status: int = 200, **told: Any) -> 
     """Return a screen. `request.state` has the visit; `memory` and its names are of the address."""
     serving: Serving = request.app.state.serving
     visit = getattr(request.state, "visit", "")
-    name = request.path_params.get("name", "")
+    name, part = getattr(request.state, "memory", ""), request.path_params.get("name", "")
     names = serving.pool.names() if visit else []
-    place = request.url.path.removeprefix(f"/m/{name}/").partition("/")[0]
+    place = request.url.path.removeprefix("/m/").partition("/")[2].partition("/")[0]
     wanted, edition = request.query_params.get("note", ""), getattr(request.state, "edition", None)
     given = {
         "request": request,
@@ -410,7 +412,7 @@ def page(request: Request, template: str, *, status: int = 200, **told: Any) -> 
         "since": getattr(request.state, "since", ""),
         "look": look_of(request),
         "token": form_token(visit) if visit else "",
-        "home": f"/m/{name}",
+        "home": f"/m/{part}",
         "note": request.app.state.notes.take(visit, wanted, edition) if visit else None,
         "error": "",
         "is_signed_in": bool(visit),

@@ -13,9 +13,10 @@ from starlette.routing import Route
 from looseleaf.base.errors import Refused
 from looseleaf.serve.access import PERSON
 from looseleaf.serve.metrics import route_of
-from looseleaf.serve.problems import status_of
+from looseleaf.serve.pool import in_address, name_in
+from looseleaf.serve.problems import status_of, wait_for
 from looseleaf.serve.rest.gate import Quiet
-from looseleaf.serve.sign import NOBODY, begin_visit, end_visit, visit_of
+from looseleaf.serve.sign import NOBODY, begin_visit, end_visit, find_visit
 from looseleaf.serve.walls import TooLarge
 from looseleaf.serve.web.forms import Note, done, read_form, typed_in
 from looseleaf.serve.web.render import HERE, LOOK, THEMES, Look, page, static_address
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 SCREENS = (today, known, review, search, talk, prompt, forget, pages, costs, health, settings, words)
 """The modules of the screens. Each has `ROUTES`: paths below a memory's address, with their methods and functions."""
-_OWN_PATH = re.compile(r"/m/[a-z0-9][a-z0-9._-]{0,63}/[a-z]*(?:#[a-z]+)?")
+_OWN_PATH = re.compile(r"/m/[A-Za-z0-9][A-Za-z0-9._~:%-]{0,599}/[a-z]*(?:#[a-z]+)?")
 _YEAR = 365 * 86_400
 _UNSEEN = ("token", "back", "after", "note")
 """Fields that nobody typed."""
@@ -76,7 +77,7 @@ def signed_in(serving: Serving, answer: Answer) -> Answer:
 
     @wraps(answer)
     async def checked(request: Request) -> Response:
-        visit = visit_of(serving, request)
+        visit = await find_visit(serving, request)
         if not visit:
             return (
                 await _refuse(request) if request.method == "POST" else RedirectResponse("/signed-out", 303)
@@ -84,7 +85,9 @@ def signed_in(serving: Serving, answer: Answer) -> Answer:
         serving.limits.take(f"page {visit}")
         request.state.visit, request.state.token = visit, PERSON
         if "name" in request.path_params:
-            serving.pool.path(request.path_params["name"])  # one that is not there is not found
+            request.state.memory = name = name_in(request.path_params["name"])
+            request.path_params["name"] = in_address(name)  # as addresses on the screens have it
+            await serving.pool.find(name)  # one that is not there is not found
         if request.method == "POST":
             return await _written_down(serving, request, answer)
         return await answer(request)
@@ -106,14 +109,14 @@ async def _written_down(serving: Serving, request: Request, answer: Answer) -> R
         status = 413
         raise
     finally:
-        memory = request.path_params.get("name", "")
         told = {
             "token": PERSON.id,
-            "memory": memory,
+            "memory": getattr(request.state, "memory", ""),
             "method": request.method,
             "route": route_of(request.scope),
         }
         serving.audit.write(**told, status=status)
+        await serving.audit.written()
     return made
 
 
@@ -129,7 +132,11 @@ async def _nowhere(request: Request) -> Response:
 
 async def _home(request: Request) -> Response:
     names = request.app.state.serving.pool.names()
-    return RedirectResponse(f"/m/{names[0]}/", 303) if len(names) == 1 else page(request, "memories.html")
+    return (
+        RedirectResponse(f"/m/{in_address(names[0])}/", 303)
+        if len(names) == 1
+        else page(request, "memories.html")
+    )
 
 
 class _Login:
@@ -147,13 +154,15 @@ class _Login:
 
     async def _answer(self, request: Request) -> Response:
         code = request.path_params["code"]
-        if request.method != "POST":
-            return page(request, "login.html", code=code, is_good=self._serving.access.is_code(code))
         if not self._serving.access.is_code(code):
             self._serving.limits.take(NOBODY)
+            await self._serving.access.look_again()
+        if request.method != "POST":
+            return page(request, "login.html", code=code, is_good=self._serving.access.is_code(code))
         visit = await asyncio.to_thread(self._serving.access.spend, code)
         if visit is not None or self._quiet.is_first("login"):
             self._serving.audit.write(act="login", status=303 if visit else 403)
+            await self._serving.audit.written()
         if visit is None:
             return page(request, "login.html", status=403, code=code, is_good=False)
         answer = RedirectResponse("/", 303)
@@ -168,7 +177,8 @@ async def _signed_out(request: Request) -> Response:
 def _make_sign_out(serving: Serving) -> Answer:
     async def sign_out(request: Request) -> Response:
         form = await read_form(request)
-        serving.access.end_visit(None if form["everywhere"] else request.state.visit)
+        whose = None if form["everywhere"] else request.state.visit
+        await asyncio.to_thread(serving.access.end_visit, whose)
         serving.audit.write(act="sign out", status=303)
         answer = RedirectResponse("/signed-out", 303)
         end_visit(serving, answer)
@@ -218,7 +228,9 @@ def handlers(
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, Refused)
-        return _show_refused(request, status_of(error)[0], str(error))
+        answer = _show_refused(request, status_of(error)[0], str(error))
+        answer.headers.update(wait_for(error))
+        return answer
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

@@ -86,7 +86,7 @@ async def _costs(request: Request) -> Response:
         }
 
     told = await ask(request, read)
-    jobs, name = _jobs(request), request.path_params["name"]
+    jobs, name = _jobs(request), request.state.memory
     last = await asyncio.to_thread(jobs.last, name, "analyze")
     job = await asyncio.to_thread(jobs.current, name, "analyze")
     answer = page(request, "costs.html", days=days, spans=DAYS, last=last, job=job, **told)
@@ -102,9 +102,10 @@ def _jobs(request: Request) -> Jobs:
 async def _analyze(request: Request) -> Response:
     """Begin to count what a prompt costs."""
     await read_form(request)
-    name = request.path_params["name"]
-    await asyncio.to_thread(_jobs(request).start, name, "analyze", {})
-    return done(request, f"/m/{name}/costs#prompt", Note("The prompt is being counted."))
+    await asyncio.to_thread(_jobs(request).start, request.state.memory, "analyze", {})
+    return done(
+        request, f"/m/{request.path_params['name']}/costs#prompt", Note("The prompt is being counted.")
+    )
 
 
 ROUTES: list[Screen] = [

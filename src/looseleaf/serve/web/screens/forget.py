@@ -13,6 +13,7 @@ from functools import partial
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.forget.forget import COUNTED
 from looseleaf.serve.jobs import FORGOTTEN
+from looseleaf.serve.pool import in_address
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.forms import Note, WrongForm, done, read_form
@@ -103,12 +104,12 @@ async def _preview(request: Request) -> Response:
         return await _form(request, by, what, refused)
     if job.state == "refused":
         return await _form(request, by, what, Invalid(job.error))
-    return done(request, f"/m/{job.memory}/forget/{job.id}")
+    return done(request, f"/m/{in_address(job.memory)}/forget/{job.id}")
 
 
 async def _start(request: Request, spec: dict[str, Any], key: str) -> Job:
     """Start a job, and wait for it a little."""
-    jobs, name = _serving(request).jobs, request.path_params["name"]
+    jobs, name = _serving(request).jobs, request.state.memory
     job = await asyncio.to_thread(jobs.start, name, "forget", spec, key)
     return await asyncio.to_thread(jobs.wait, job.id, PATIENCE)
 
@@ -119,7 +120,7 @@ def _serving(request: Request) -> Serving:
 
 async def _job(request: Request) -> Job:
     job = await asyncio.to_thread(_serving(request).jobs.get, request.path_params["job"])
-    if (job.memory, job.kind) != (request.path_params["name"], "forget"):
+    if (job.memory, job.kind) != (request.state.memory, "forget"):
         raise NotFound("There is no such job here.")
     return job
 
@@ -180,7 +181,9 @@ async def _really(request: Request) -> Response:
     except Refused as refused:
         return await _shown(request, job, refused)
     return done(
-        request, f"/m/{begun.memory}/forget/{begun.id}", Note(copy, is_lasting=True) if copy else None
+        request,
+        f"/m/{in_address(begun.memory)}/forget/{begun.id}",
+        Note(copy, is_lasting=True) if copy else None,
     )
 
 

@@ -176,7 +176,7 @@ async def _health(request: Request) -> Response:
         return {"findings": list(find(memory)), "notes": list(memory.notes), "path": memory.name}
 
     told = await ask(request, read)
-    jobs, name = _jobs(request), request.path_params["name"]
+    jobs, name = _jobs(request), request.state.memory
     every = await asyncio.to_thread(jobs.of, name)
     last = next((job for job in every if job.kind == "check" and job.state == "done"), None)
     under_way = [job for job in every if job.is_live]
@@ -206,13 +206,13 @@ def _jobs(request: Request) -> Jobs:
 async def _start(request: Request) -> Response:
     """Begin a check, or a new index."""
     form = await read_form(request)
-    kind, name = request.path_params["kind"], request.path_params["name"]
+    kind, name = request.path_params["kind"], request.state.memory
     if kind not in ("check", "index"):
         raise Refused("Nothing was begun: there is no such work here.")
     spec = {"full": True} if kind == "index" and form["full"] else {}
     await asyncio.to_thread(_jobs(request).start, name, kind, spec)
     said = "Everything is being read and hashed again." if kind == "check" else "The index is being built."
-    return done(request, f"/m/{name}/health", Note(said))
+    return done(request, f"/m/{request.path_params['name']}/health", Note(said))
 
 
 ROUTES: list[Screen] = [

@@ -118,7 +118,7 @@ async def _search(request: Request) -> Response:
 
 async def _wait_for_index(request: Request, told: dict[str, Any]) -> Response:
     """Have the index made in a process of its own, so that no screen waits for it; say how far it is."""
-    jobs, name = request.app.state.serving.jobs, request.path_params["name"]
+    jobs, name = request.app.state.serving.jobs, request.state.memory
     job = await asyncio.to_thread(jobs.start, name, "index", {})
     share = f": {100 * job.done // job.total} %" if job.total else ""
     return page(

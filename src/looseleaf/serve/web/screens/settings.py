@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import re
 import secrets
 import time
@@ -173,6 +174,7 @@ async def _shown(
     serving = _serving(request)
     told = await ask(request, read)
     told |= {"error": str(refused)} if refused is not None else {}
+    lines = await asyncio.to_thread(lambda: list(islice(serving.audit.read_back(), LINES)))
     tokens = [(token, _is_over(token)) for token in serving.access.tokens()]
     return page(
         request,
@@ -181,7 +183,7 @@ async def _shown(
         tokens=tokens,
         allows=_ALLOWS,
         every=EVERY,
-        lines=list(islice(serving.audit.read_back(), LINES)),
+        lines=lines,
         phrase=phrase,
         form=form if form is not None else Form({"scope_read": "on", "days": "90", "agent": "main"}),
         secret=secret,
@@ -209,9 +211,10 @@ async def _make_token(request: Request) -> Response:
         name, scopes = " ".join(form["name"].split()), [each for each in SCOPES if form[f"scope_{each}"]]
         if not name or len(name) > _NAME:
             raise Invalid(f"No token was made: give it a name of up to {_NAME} characters, to know it by.")
-        token, secret = _serving(request).access.make_token(
+        token, secret = await asyncio.to_thread(
+            _serving(request).access.make_token,
             name,
-            [EVERY] if form["memories"] == EVERY else [request.path_params["name"]],
+            [EVERY] if form["memories"] == EVERY else [request.state.memory],
             scopes,
             agent=form["agent"].strip() or "main",
             voice="user" if form["voice"] else "",
@@ -242,7 +245,7 @@ def _end_of(days: str) -> float | None:
 
 async def _revoke(request: Request) -> Response:
     form = await read_form(request)
-    token = _serving(request).access.revoke(form["id"])
+    token = await asyncio.to_thread(_serving(request).access.revoke, form["id"])
     _serving(request).audit.write(act="token revoked", made=token.id)
     return done(request, f"{_here(request)}#tokens", Note(f"The token {token.name} opens nothing any more."))
 
