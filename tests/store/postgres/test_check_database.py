@@ -29,7 +29,7 @@ def test_a_migrated_database_is_as_it_must_be_for_each_role(postgres: Running) -
     for role in ("looseleaf", OWNER):
         found = check(postgres, name, role)
         assert {each: verdict for each, (verdict, _) in found.items()} == {
-            "server": "ok",
+            "database": "ok",
             "durable": "look",  # as tests have it
             "role": "ok",
             "tables": "ok",
@@ -135,7 +135,7 @@ def test_the_verb_prepares_a_database_and_finds_it_sound(
     owner = postgres.address(name, OWNER)
     assert main(["database", "check", owner]) == 1
     out = capsys.readouterr().out
-    assert "broken  tables   there are none. Run `looseleaf database migrate ADDRESS`." in out
+    assert "broken  tables    there are none. Run `looseleaf database migrate ADDRESS`." in out
     assert main(["database", "migrate", owner, "--json"]) == 0
     assert f'"after": {LAST},' in capsys.readouterr().out
     assert main(["database", "migrate", owner]) == 0

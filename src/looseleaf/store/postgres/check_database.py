@@ -96,10 +96,10 @@ def _server(database: Database) -> Iterator[DatabaseFinding]:
     ((number, encoding),) = database.run(None, SERVER)
     try:
         refuse_server(database.shown, number, encoding)
-        yield DatabaseFinding("server", "ok", f"PostgreSQL {number}, {encoding}")
+        yield DatabaseFinding("database", "ok", f"PostgreSQL {number}, {encoding}")
     except Unreadable as refused:
         says, _, then = str(refused).removeprefix("Nothing was done: ").partition(". ")
-        yield DatabaseFinding("server", "broken", says, then)
+        yield DatabaseFinding("database", "broken", says, then)
     settings = ("fsync", "full_page_writes", "synchronous_commit")
     off = [name for name in settings if database.run(None, f"SELECT current_setting('{name}')") == [("off",)]]
     if off:
