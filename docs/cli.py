@@ -69,6 +69,7 @@ looseleaf serve [--root FOLDER]       the page in the browser, REST and MCP, on 
 looseleaf login                       another link to sign in to the page
 looseleaf token new|list|revoke       who may come in over REST and MCP
 looseleaf mcp [--http]                serve the memory to any MCP client
+looseleaf worker --postgres ADDRESS   do the jobs of a PostgreSQL database; --once: until none is left
 looseleaf database migrate ADDRESS    make or update the tables of a PostgreSQL database; also check, start, stop
 looseleaf setup                       connect the coding agents on this machine: hooks and MCP; --dry-run, --remove
 looseleaf hook EVENT                  called by a coding agent; `setup` or `hook install` sets it up

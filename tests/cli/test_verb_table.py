@@ -86,6 +86,7 @@ OTHERWISE = {
     "merge": ["copy", "--dry-run"],
     "move": ["copy", "postgresql://127.0.0.1:1/nowhere"],
     "sync": ["copy"],
+    "worker": ["--postgres", "postgresql://127.0.0.1:1/nowhere", "--once"],
 }
 """What is given instead, where an example names what only its reader has."""
 
@@ -109,6 +110,7 @@ REFUSED = {
     "login": "no server of this memory runs",
     "database": "cannot be reached",
     "move": "cannot be reached",
+    "worker": "cannot be reached",
     "hook": "there is no terminal to ask",
 }
 """Verbs whose examples want a person or a model there: each is refused with a sentence that says so."""
@@ -212,6 +214,7 @@ def test_every_verb_prints_one_json_value(
             "mcp",
             "move",
             "serve",
+            "worker",
         ]
     if state == "nowhere":
         at_ease = {"init", "completion", "doctor", "tool", "hook"}

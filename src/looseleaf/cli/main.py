@@ -97,6 +97,7 @@ _MODULES = {
     "transfer": lambda: __import__("looseleaf.cli.verbs.transfer", fromlist=_LAST),
     "views": lambda: __import__("looseleaf.cli.verbs.views", fromlist=_LAST),
     "window": lambda: __import__("looseleaf.cli.verbs.window", fromlist=_LAST),
+    "worker": lambda: __import__("looseleaf.cli.verbs.worker", fromlist=_LAST),
     "doctor": lambda: __import__("looseleaf.cli.doctor", fromlist=_LAST),
     "chat": lambda: __import__("looseleaf.cli.chat", fromlist=_LAST),
     "demo": lambda: __import__("looseleaf.cli.demo", fromlist=_LAST),

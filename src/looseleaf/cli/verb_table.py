@@ -293,6 +293,22 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "token new codex --scopes read,write --agent codex\ntoken list",
     ),
+    "worker": (
+        "worker.worker",
+        "do the jobs of a PostgreSQL database: distill what was said, import, check, keep the index",
+        {
+            "--postgres": _value(
+                "ADDRESS", "the address of the database (else the one of --memory or LOOSELEAF_HOME)"
+            ),
+            "--once": _switch("end when no job is left that can be done now"),
+            "--concurrency": _number("N", "this many jobs at a time (4)"),
+            "--kinds": _value(
+                "KINDS",
+                "only these, separated by commas: distill, compact, embed, build, index, import, check, improve",
+            ),
+        },
+        "worker --postgres postgresql://looseleaf@db.example.org/memories --once",
+    ),
     "database": (
         "database.database",
         "prepare a PostgreSQL database for memories and check it, or run a server for trying",
@@ -717,6 +733,10 @@ class CliOptions:
     port: int | None
     allow_host: str | None
     allow_origin: str | None
+    postgres: str | None
+    once: bool
+    concurrency: int | None
+    kinds: str | None
     token_file: str | None
     read_only: bool
     root: str | None

@@ -143,6 +143,7 @@ class Worker:
 
     def run(self) -> bool:
         """Take jobs. False: jobs were given back while their threads still run, and the process must end now."""
+        self._database.connect().close()  # where there is none, that is said at once
         refuse_version(self._database.shown, *version(self._database))
         self._register()
         listening = threading.Event()

@@ -1,0 +1,66 @@
+"""The verb `worker`: take jobs from the queue of a database."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+from looseleaf.base.errors import Invalid, Refused, is_there, to_get
+from looseleaf.base.paths import is_address
+from looseleaf.cli.output import PROBLEMS, plain, print_answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.cli.verb_table import CliOptions
+    from looseleaf.store.postgres.address import Address
+
+
+def worker(options: CliOptions) -> int:
+    """Do jobs until a signal ends the process; with --once, until none is left."""
+    if not is_there("postgres"):
+        raise Refused(
+            f"No worker was started: it needs packages that are missing. Install them with {to_get('postgres')}."
+        )
+    import gc
+
+    from looseleaf.work.worker import CONCURRENCY, Worker
+
+    gc.enable()  # other commands end before they make garbage; a worker lives long
+    address = _address(options)
+    kinds = [kind.strip() for kind in (options.kinds or "").split(",") if kind.strip()]
+    concurrency = CONCURRENCY if options.concurrency is None else int(options.concurrency)
+    _begin_logging()
+    work = Worker(address, kinds=kinds, concurrency=concurrency, once=bool(options.once))
+    if not options.once:
+        what = plain(", ".join(kinds)) if kinds else "all jobs"
+        print(f"looseleaf: taking {what} of {plain(address.shown)}", file=sys.stderr, flush=True)
+    is_done = work.run()
+    told = {"done": work.done, "failed": work.failed}
+    print_answer(options, told, f"{work.done} done, {work.failed} failed")
+    if not is_done:  # others have its jobs now, and its threads would go on
+        sys.stdout.flush()
+        os._exit(0)
+    return PROBLEMS if options.once and work.failed else 0
+
+
+def _begin_logging() -> None:
+    """Tell what jobs fail, on standard error, and nothing of what the driver says meanwhile."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("looseleaf: %(message)s"))
+    log = logging.getLogger("looseleaf")
+    log.addHandler(handler)
+    log.propagate = False
+
+
+def _address(options: CliOptions) -> Address:
+    from looseleaf.store.postgres.address import Address, parse_address
+
+    where = options.postgres or options.memory or os.environ.get("LOOSELEAF_HOME", "")
+    if not is_address(where):
+        raise Invalid(
+            "No worker was started: only a database has jobs. Give its address: `looseleaf worker --postgres "
+            "postgresql://host/database`. In a folder, there is no worker: each command does its own work."
+        )
+    found = parse_address(where)
+    return Address(found.url, "", found.pooled)
