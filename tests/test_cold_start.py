@@ -51,6 +51,13 @@ def test_completing_a_name_loads_nothing_heavy(run: Run, folder: Path) -> None:
     assert sorted(loaded & apart) == []
 
 
+def test_a_memory_in_a_folder_loads_nothing_of_a_database(folder: Path) -> None:
+    for words in (("facts",), ("init",), ("recall", "garden"), ("hook", "stop")):
+        loaded = modules_after(COMMAND, "--memory", folder, *words)
+        assert "looseleaf.cli.main" in loaded
+        assert sorted(each for each in loaded if "psycopg" in each or "postgres" in each) == []
+
+
 def test_the_benchmark_of_the_cold_start_names_every_verb() -> None:
     from benchmarks.cold import HEAVY, LIGHT
 

@@ -147,3 +147,16 @@ def test_the_verb_prepares_a_database_and_finds_it_sound(
     out = capsys.readouterr().out
     assert '"broken": 0' in out
     assert '"name": "apart"' in out
+
+
+def test_a_password_in_a_command_is_remarked_on_and_not_shown(
+    postgres: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = postgres.database()
+    where = postgres.address(name).replace("looseleaf@", "looseleaf:unasked@")
+    assert main(["database", "check", where]) == 0
+    out, err = capsys.readouterr()
+    assert err == (
+        "looseleaf: others on this machine can read a password in a command; keep it in ~/.pgpass or PGPASSWORD.\n"
+    )
+    assert "unasked" not in out

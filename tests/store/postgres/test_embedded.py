@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,6 +111,26 @@ def place() -> Iterator[Path]:
     yield folder
     EmbeddedServer(folder).stop()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_of_many_that_start_it_at_once_one_makes_it_and_all_use_the_same(place: Path) -> None:
+    found: list[int | None] = []
+    together = threading.Barrier(4)
+
+    def use() -> None:
+        together.wait()
+        with EmbeddedServer(place).running() as server:
+            found.append(server.pid)
+            together.wait()
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(found) == 4
+    assert len(set(found)) == 1
+    assert EmbeddedServer(place).pid is None
 
 
 def test_the_last_of_those_that_use_it_stops_it_and_a_started_one_stays(place: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from looseleaf.base.errors import Invalid, Refused, is_there, to_get
 from looseleaf.base.paths import is_address
@@ -38,15 +39,20 @@ def database(options: CliOptions) -> int:
 
 def _address(options: CliOptions) -> Address:
     """Return the named database, else that of the memory that is named."""
-    from looseleaf.store.postgres.address import parse_address
+    from looseleaf.store.postgres.address import parse_address, without_password
 
-    where = options.where or options.memory or os.environ.get("LOOSELEAF_HOME", "")
+    given = options.where or options.memory
+    where = given or os.environ.get("LOOSELEAF_HOME", "")
     if not is_address(where):
         raise Invalid(
             f"Nothing was done: give the address of the database: `looseleaf database {options.act} "
             "postgresql://host/database`. Its password is better kept in ~/.pgpass or PGPASSWORD."
         )
-    return parse_address(where)
+    address = parse_address(where)
+    if given and without_password(address.url) != address.url and not options.json:
+        note = "others on this machine can read a password in a command; keep it in ~/.pgpass or PGPASSWORD."
+        print(f"looseleaf: {note}", file=sys.stderr)
+    return address
 
 
 def _migrate(options: CliOptions) -> int:
