@@ -28,7 +28,7 @@ TRACE_TYPES: tuple[TraceType, ...] = ("user", "assistant", "tool_call", "tool_re
 _REQUIRED = ("id", "ts", "turn_id", "seq", "trace_type", "content", "source_event", "session_id", "origin")
 _OPTIONAL = (
     *("media", "reasoning", "tool_name", "tool_call_id", "tool_args", "tool_error", "tool_result_ref"),
-    *("correlation_id", "opaque", "flag", "behind"),
+    *("correlation_id", "opaque", "flag", "behind", "person"),
 )
 
 
@@ -60,6 +60,8 @@ class Trace(Replaceable):
     session_start: bool = False
     behind: float | None = None
     """The seconds by which its time is behind the log, if the clock was."""
+    person: str | None = None
+    """Who said it, as the server knows them by their token; None where nobody is told apart."""
 
     def to_record(self) -> Record:
         """Return its line in the log, without empty members."""
@@ -104,7 +106,7 @@ def _is_sound(given: dict[str, Any]) -> bool:
     media = given.get("media")
     return (
         all(type(given.get(name)) is str for name in _TEXTS)
-        and all(given.get(name) is None or type(given[name]) is str for name in MAY_BE_TEXT)
+        and all(given.get(name) is None or type(given[name]) is str for name in (*MAY_BE_TEXT, "person"))
         and type(given.get("seq")) is int
         and type(ts) in (int, float)
         and abs(ts) < FARTHEST

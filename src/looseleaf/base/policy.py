@@ -61,6 +61,11 @@ class Policy:
     """Only in the home memory's settings: folders whose memories may lie under a project's, also if a settings file
     that git tracks names them. Others may have written that one."""
 
+    # --- teams -----------------------------------------------------------------------
+    shared: bool = False
+    """Whether several people talk to this memory (docs/TEAMS.md): nobody is "the user" here, and a rule of one person
+    waits for a reviewer's yes."""
+
     # --- other copies ----------------------------------------------------------------
     sync: str | None = None
     """What `looseleaf sync` syncs with, if no place is named: a folder (from the memory's own on), a git remote, or

@@ -170,6 +170,8 @@ class Edit(Replaceable):
     merge: Record | None = None
     cut: str | None = None
     summary: str | None = None
+    person: str | None = None
+    """For whom it was made, as the server knows them."""
 
     @property
     def added(self) -> int:
@@ -216,6 +218,10 @@ class Fact(Replaceable):
     """When a person last decided on it: its score, a pin, its level."""
     layer: str | None = None
     """The farther memory that it was read from; None: the memory itself."""
+    person: str | None = None
+    """Who said it, as the server knows them by their token; None where nobody is told apart."""
+    decided_by: str | None = None
+    """Who last decided on it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return its members, without empty ones; `from_dict` restores the fact."""

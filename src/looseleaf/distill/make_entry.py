@@ -280,6 +280,7 @@ class MaterialText:
     origin: str
     source: str
     ts: float
+    person: str | None = None
 
     def traces(self) -> Iterator[Trace]:
         for number, (role, first, last, text) in enumerate(_split_speeches(self.text), 1):
@@ -295,6 +296,7 @@ class MaterialText:
                 "write",
                 "",
                 origin,
+                person=self.person,
             )
 
 
@@ -343,6 +345,7 @@ def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[
             Witness(
                 *(trace.id, trace.origin, trace.content or trace_text(trace), trace.ts, stated, tool),
                 order=order if (order := order_of(trace)) != trace.ts else None,
+                person=trace.person,
             )
         )
     return found
@@ -390,7 +393,7 @@ def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
         raise NotFound(f"{entry.reference} was not read: its raw.md is missing. `looseleaf check` says more.")
     text = raw.data.decode("utf-8", "replace")
     origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts", 0.0))
-    return MaterialText(text, origin, path, ts).traces()
+    return MaterialText(text, origin, path, ts, entry.meta.get("person")).traces()
 
 
 def scored_witnesses(entry: Entry) -> list[Witness]:
@@ -622,6 +625,8 @@ class EntryWriter:
         raw = text.text.encode("utf-8", "backslashreplace")
         meta = {"agent": self._agent, "origin": text.origin, "turn_ids": [], "source_sha256": sha256(raw)}
         meta |= about or {}
+        if text.person is not None:
+            meta["person"] = text.person
         return self._make_entry(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
 
     def name_of(self, text: str, origin: str) -> str:

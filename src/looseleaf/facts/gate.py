@@ -117,6 +117,8 @@ class Witness:
     stated: frozenset[tuple[object, ...]] = frozenset()
     tool: str = ""
     order: float | None = None
+    person: str | None = None
+    """Who said it, where the server tells people apart."""
 
 
 @frozen

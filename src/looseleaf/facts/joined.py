@@ -60,7 +60,7 @@ def worth(fact: Fact) -> tuple[Any, ...]:
         level,
         fact.entry_ts or 0.0,
         *(fact.entry_id or "", fact.relation, fact.object, fact.quote or "", fact.origin or ""),
-        *(fact.kind or "", fact.time_span or ""),
+        *(fact.kind or "", fact.time_span or "", fact.person or "", fact.decided_by or ""),
         decision if fact.decided_at is not None else (),
     )
 

@@ -273,6 +273,7 @@ class FactLedger:
         fact = fact.but(
             sources=(f"{edit.path}@{edit.id}",), origin=author, valid_from=now, recorded_at=edit.ts
         )
+        fact = fact.but(person=edit.person if author == PERSON else None)
         if author == EXTERNAL:
             self.moves.remember(PUT, edit.ts, fact)
         return fact
@@ -428,7 +429,8 @@ class FactLedger:
             if (fact.status, given.get("status")) == ("pending", "rejected"):
                 # It never held; this is the time of the rejection.
                 given["recorded_at"] = float(record.get("ts") or 0.0)
-            self._put_fact(fact.but(**given, decided_at=float(record.get("ts") or 0.0)))
+            by = record["person"] if isinstance(record.get("person"), str) else fact.decided_by
+            self._put_fact(fact.but(**given, decided_at=float(record.get("ts") or 0.0), decided_by=by))
 
     def _take_merged(self, record: Record) -> None:
         """Take what other machines know of facts; on which lines they stand, the pages say. `retold`: facts that take

@@ -380,7 +380,7 @@ class PlacePlan(PageChanges):
     """The plan for the proposals of an entry. `held` returns all facts of a topic; `topic` the canonical topic of a
     proposal. `topics`: where a change may find what it replaces; `lexicon`: knowledge of words, without which only
     slots are replaced; `agent`: the agent of the talk, who signs its findings; `keeps_back` says why a fact may not
-    stand on a page here: then it waits for a person."""
+    stand on a page here, and `needs_yes` why it is nothing yet without a reviewer: then it waits for a person."""
 
     def __init__(
         self,
@@ -394,9 +394,10 @@ class PlacePlan(PageChanges):
         agent: str = "agent",
         now: float = NEVER,
         keeps_back: Callable[[Fact], str] | None = None,
+        needs_yes: Callable[[Fact], str] | None = None,
     ) -> None:
         super().__init__(entry_id, entry_ts, held)
-        self._keeps_back = keeps_back
+        self._keeps_back, self._needs_yes = keeps_back, needs_yes
         self._topic, self._agent, self._now = topic, agent, now
         self._topics, self._lexicon = tuple(topics), lexicon
         self._taken: set[str] = set()
@@ -448,6 +449,11 @@ class PlacePlan(PageChanges):
         if self._keeps_back is not None and act in ("add", "supersede", "contest", "older"):
             private = self._keeps_back(fact)
             act, why = ("review", private) if private else (act, why)
+        if self._needs_yes is not None and act in ("add", "supersede", "contest", "older"):
+            waiting = self._needs_yes(fact)
+            if waiting:  # before the yes, it changes nothing
+                act, why = "review", waiting
+                proposal = proposal.but(correction=False, ended=False, was=None)
         waits = next((each for each in held if each.status == "pending" and is_same_fact(fact, each)), None)
         if act in ("add", "supersede", "contest") and waits is not None and fact.level != "tainted":
             # It is one fact: it leaves review for its page.
@@ -760,6 +766,7 @@ class PlacePlan(PageChanges):
             valid_from=said_at,
             valid_to=proposal.valid_to if proposal.valid_to and proposal.valid_to <= said_at else None,
             status="current",
+            person=next((each.person for each in witnesses if each.source == found.source), None),
         ).but(recorded_at=found.ts, order=found.order_by(witnesses))
 
     def _restate(self, fact: Fact, old: Fact) -> None:

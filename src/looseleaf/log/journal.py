@@ -187,6 +187,8 @@ def make_edit(
 
 def summary_author(edit: Edit) -> str:
     """Return whose the summary is that an edit puts on a page. What is known of facts comes with the program's."""
+    if edit.person is not None:
+        record["person"] = edit.person
     if edit.summary is not None:
         return edit.summary
     return PROGRAM if edit.facts and not edit.author.startswith(AGENT) else edit.author
@@ -239,6 +241,7 @@ def edit_of(record: Record) -> Edit | None:
             merge=merge if isinstance(merge := record.get("merge"), dict) else None,
             cut=_text_or_none(record.get("cut")),
             summary=_text_or_none(record.get("summary")),
+            person=_text_or_none(record.get("person")),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None

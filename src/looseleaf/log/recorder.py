@@ -20,6 +20,7 @@ from looseleaf.base.values import NOT_GIVEN, START, Position
 from looseleaf.log.turns import LIVE, RESERVED, TurnTally, traces_back, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.disk import Threads
+from looseleaf.store.streams import ASKER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -556,6 +557,7 @@ class Recorder:
             flag=flag,
             session_start=is_new,
             behind=round(time_of(trace_id) - ts, 3) if is_behind else None,
+            person=ASKER.get() or None,
         )
         self.tally.take(trace.to_record())
         return trace

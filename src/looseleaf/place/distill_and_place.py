@@ -44,6 +44,7 @@ from looseleaf.pages.held import Unsettled
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
 from looseleaf.store.reading import read_and_write
+from looseleaf.store.streams import ASKER
 from looseleaf.text.lines import NOTE
 from looseleaf.text.secrets import without_marks
 
@@ -312,7 +313,9 @@ class MemoryMaker:
         asked = self._topic_name(topic) if topic is not None else None
         entry = write.name_of(text, origin)
         reference = f"{write.topic_of(entry) or asked or self._choose_topic(text)}/{entry}"
-        material = MaterialText(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
+        material = MaterialText(
+            text, origin, f"{FOLDER}/{reference}/raw.md", clock.now(), ASKER.get() or None
+        )
         return self._place_once(write.text(material, reference))
 
     def remember(
@@ -327,7 +330,7 @@ class MemoryMaker:
         text = self._redact(given)
         entry = write.name_of(f"{now}\n{text}", PERSON)
         reference = f"{self._topic_name(topic) if topic is not None else USER}/{entry}"
-        material = MaterialText(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
+        material = MaterialText(text, PERSON, f"{FOLDER}/{reference}/raw.md", now, ASKER.get() or None)
         # Nothing but bullets like `- Gate: iron`, or one sentence.
         is_labelled = all(label != NOTE for label, _ in read_stated_facts(text) or [(NOTE, "")])
         is_short = is_labelled or len(sentences(text)) < 2

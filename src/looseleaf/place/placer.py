@@ -254,6 +254,7 @@ class Diary:
         self._witnesses = witnesses
         self._reason = f"{DISTILLED}{entry.reference}"
         self._is_outdated = is_outdated
+        self._is_shared = context.policy.shared
         self._heard = heard
         self._users = [each for each in witnesses if is_trusted(level_of(each.origin))]
         self._name = str(entry.meta.get("id"))
@@ -338,8 +339,10 @@ class Diary:
         when = first_known(last_heard(self._witnesses), float(self._entry.meta.get("ts") or 0.0)) or 0.0
         path = f"days/{day(when)}.md"
         users = (each for each in self._witnesses if each.origin in ("user", "person"))
-        shown = (each.text for each in users if each.source not in self._private and each.text.strip())
-        said = escape(next(shown, ""))
+        shown = (each for each in users if each.source not in self._private and each.text.strip())
+        first = next(shown, None)
+        said = escape(first.text) if first is not None else ""
+        said = f"{first.person}: {said}" if first is not None and first.person else said
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
         how = _describe_fallback(self._entry)
         if not (said or facts or how):
@@ -377,7 +380,9 @@ class Diary:
         done = [text for words in own.values() for text in _closing_sentences(words)] + self._done_tasks()
         replaced = self._replaced_decisions(decided, own.values())
         ts = last_heard(self._witnesses) or 0.0
-        aims = self._find_aims(list(own.values()), goals)
+        # In a shared memory nobody's aim is everybody's, and a rule waits for a reviewer.
+        aims = self._find_aims(list(own.values()), goals) if not self._is_shared else {}
+        decided = [each for each in decided if not (self._is_shared and _is_rule(each))]
         change = partial(
             move,
             aims=aims,
@@ -476,6 +481,12 @@ def _is_sentence(text: str, words: str) -> bool:
     return any(each.is_own and each.text == text for each in sentences_of(words))
 
 
+def _is_rule(text: str) -> bool:
+    from looseleaf.distill.statements import sentences_of
+
+    return any(each.scores.kind == "rule" for each in sentences_of(text))
+
+
 def _closing_sentences(text: str) -> list[str]:
     from looseleaf.language.sentences import is_done, sentences
 
@@ -549,6 +560,7 @@ class Placer:
         from looseleaf.distill.make_entry import scored_witnesses, sources_of, tools_before, witnesses_of
         from looseleaf.distill.slot_tables import lexicon
         from looseleaf.facts.placement import PlacePlan, make_outdated_test
+        from looseleaf.facts.team import why_it_waits
 
         self._here, self._kept_back = bool(entry.meta.get("here")), False
         traces = list(sources_of(self._store, entry))
@@ -573,6 +585,7 @@ class Placer:
                 agent=str(entry.meta.get("agent") or "agent"),
                 now=ids.now(),
                 keeps_back=self._why_private,
+                needs_yes=why_it_waits if self._context.policy.shared else None,
             )
             checked = entry.meta.get("checked")
             for number, raw in enumerate(entry.summary.get("facts", ())):
@@ -640,9 +653,11 @@ class Placer:
         return HomeSender(self._context, self._parts)(entry, witnesses)
 
     def _may_stand(self, text: str) -> bool:
-        """Return True unless git tracks the folder, and a text tells of the user."""
+        """Return True unless git tracks the folder, or a team reads it, and a text tells of the user."""
         from looseleaf.facts.belonging import may_be_shown
 
+        if self._context.policy.shared and not may_be_shown(text):
+            return False
         is_kept = (
             not (self._here or not self._parts.may_be_tracked or may_be_shown(text))
             and self._parts.is_tracked()
@@ -686,6 +701,7 @@ class Placer:
         """Return a canonical topic, of few: the user's own page, the entry's topic, or an existing page. A new name
         comes only from the user's words."""
         from looseleaf.distill.make_entry import SESSIONS
+        from looseleaf.facts.team import topic_in_team
         from looseleaf.language.topic_words import topic_name
 
         own = entry.reference.rpartition("/")[0]
@@ -694,9 +710,10 @@ class Placer:
         known = [USER, *(topic for topic, mark in topics if "/" not in topic and mark[2])]
         name = topic_name(proposal.topic, [*known, PROJECT])
         if name in (PROJECT, SESSIONS):
-            return own
-        is_users = name in known or is_said_by_user(proposal.topic, witnesses)
-        return name if is_users or is_named_by_user(proposal.topic, witnesses) else own
+            name = own
+        elif not (name in known or is_said_by_user(proposal.topic, witnesses)):
+            name = name if is_named_by_user(proposal.topic, witnesses) else own
+        return topic_in_team(name, proposal, witnesses) if self._context.policy.shared else name
 
     # --- carrying out ----------------------------------------------------------------------
 

@@ -204,7 +204,10 @@ def _is_hunk(value: object) -> bool:
     return are_texts(value.get("del")) and are_texts(value.get("add"))
 
 
-_TEXT_MEMBERS = ("subject", "entry_id", "quote", "origin", "valid_from", "valid_to", "superseded_by", "layer")
+_TEXT_MEMBERS = (
+    *("subject", "entry_id", "quote", "origin", "valid_from", "valid_to", "superseded_by", "layer", "person"),
+    "decided_by",
+)
 _NUMBERS = (
     *(
         "confidence",

@@ -40,11 +40,22 @@ REQUEST: ContextVar[str] = ContextVar("request", default="")
 """The mark of the request for which this thread writes: its records get it as `request`, so that a request that comes
 again finds what it wrote (FORMAT §3.2)."""
 
+ASKER: ContextVar[str] = ContextVar("asker", default="")
+"""The person for whom this thread writes, as the server knows them: records get the name as `person` (FORMAT §3.2)."""
+
 REQUEST_KEY = 16
 """The characters of a mark that are of the key of a request; the rest are of what was asked."""
 
 REQUEST_SECONDS = 86_400.0
 """How long a request that comes again is known."""
+
+
+def stamped(record: Record) -> Record:
+    """Return a record with what the server knows of the request for which it is written."""
+    if mark := REQUEST.get():
+        record = {**record, "request": mark}
+    person = ASKER.get()
+    return {"person": person, **record} if person else record
 
 
 # --- reading ----------------------------------------------------------------------------
@@ -620,8 +631,7 @@ class Streams:
         return job.positions
 
     def _encode(self, record: Record) -> bytes:
-        if mark := REQUEST.get():
-            record = {**record, "request": mark}
+        record = stamped(record)
         line = codec.encode_new(record)
         if len(line) > self._policy.body_bytes:
             line = codec.encode(self._bodies.take_out(record))

@@ -136,6 +136,15 @@ def kind_of(fact: Fact) -> Kind | None:
     return relation.kind if relation else None
 
 
+def _is_about_speaker(fact: Fact) -> bool:
+    """Return True for what one of several people said of themselves: a prompt for another has another reader."""
+    if fact.person is None:
+        return False
+    from looseleaf.facts.team import is_about_speaker  # late: in most memories nobody is told apart
+
+    return is_about_speaker(fact)
+
+
 def tier(fact: Fact) -> Tier | None:
     """Return whether a fact is core, secondary or not essential. This is the rule to swap for another.
 
@@ -146,6 +155,7 @@ def tier(fact: Fact) -> Tier | None:
     | tag `pinned`                                   | core                                                         |
     | tag `unverified`, or confidence below 0.5      | none: a doubt in every prompt becomes a certainty            |
     | time span `short_term`                         | none: for days, and the state holds what is being done now   |
+    | what one of several people said of themselves  | none: who reads the prompt may be another                    |
     | salience against the bars of its kind          | core, secondary or none                                      |
 
     There is no clock here, so events do not age: newer ones displace them, since few fit and the newest come first.
@@ -161,7 +171,7 @@ def tier(fact: Fact) -> Tier | None:
         return "core"
     if UNVERIFIED in fact.tags or _value_or(fact.confidence, 1.0, 1.0) < DOUBTED:
         return None
-    if fact.time_span == "short_term":
+    if fact.time_span == "short_term" or _is_about_speaker(fact):
         return None
     kind = kind_of(fact)
     salience = _value_or(fact.salience, 1.0, SALIENCE[kind])
