@@ -95,6 +95,11 @@ def test_after_any_acts_it_says_what_a_plain_dict_says(
     is_as(index, model, VOCABULARY)
     with index.look():
         is_as(index, model, VOCABULARY)
+        docs = index.candidates(index.corpus(VOCABULARY[:3]).df, ANY, 3)
+        for reach in (1, 2, 3):
+            near = open_index().near(docs, reach)
+            assert sorted(index.near(docs, reach)) == sorted(near)
+            assert index.found([doc.id for doc in near]) == open_index().found([doc.id for doc in near])
     assert index.faults() == []
     is_as(open_index(), model, VOCABULARY)  # as another process sees it
     terms = {term for each in model.items() for term in each.terms}
@@ -449,13 +454,14 @@ def test_a_question_takes_four_round_trips_and_a_look_whether_anything_is_missin
             index.mark(name)
         index.marks_of(["terms", "traces/main"])
 
-    def answer() -> None:
+    def answer(*, is_misspelt: bool = True) -> None:
         with index.look():
             is_complete()
             index.speakers()
             known = index.corpus(["tea", "word3", "kettle"])
-            index.holding("word")
-            index.spelt_like("kettle")
+            if is_misspelt:
+                index.holding("word")
+                index.spelt_like("kettle")
             known = index.corpus(["tea", "word3", "kettle"])
             docs = index.candidates(known.df, Only(), 10)
             near = index.near(docs, 2)
@@ -467,13 +473,16 @@ def test_a_question_takes_four_round_trips_and_a_look_whether_anything_is_missin
             is_complete()
 
     assert trips(index, look) == 1
-    assert trips(index, answer) == 5  # the words are read for the first time
-    assert trips(index, answer) == 4
+    is_posted = kind is not PostgresIndex
+    assert trips(index, lambda: answer(is_misspelt=False)) == (3 if is_posted else 2)
+    # The words are read for the first time, and what is found is looked up: it may have left.
+    assert trips(index, answer) == (5 if is_posted else 2)
+    assert trips(index, answer) == (4 if is_posted else 2)
     for act in (
         lambda: index.take("traces/main", "41", lines[:3], over=[("t1", "f")], said=[(1, 0, "tea")]),
         lambda: index.take("page:x", "41", lines[:3], anew=True),
         lambda: index.drop("page:x"),
-        lambda: index.corpus(["tea"]),
+        lambda: index.mark("page:x"),
         lambda: index.near(index.candidates({}, ANY, 9) or [], 2) or index.marks("page:"),
         lambda: index.found([1, 2, 3]),
         lambda: index.by_hash([1, 2, 3], ANY),

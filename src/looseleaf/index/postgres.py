@@ -44,7 +44,8 @@ FEW = 2000
 all the rest."""
 
 WAITING = 64
-"""Items of a larger memory that may wait for their postings: many at once cost a third of what they cost one by one."""
+"""Items of a larger memory that may wait for their postings: many at once cost a fraction of what they cost one by one,
+and what a process does not know yet, it reads with its next look."""
 
 _LINES = 1000
 """Lines to look up at once."""
@@ -55,6 +56,9 @@ _NO_LINE = 2**31 - 1
 _SURE = 100
 """Characters that the key of a name has of it, however long it is."""
 
+_REACH = 2
+"""Neighbors that come with the candidates: most questions need them next."""
+
 _PAUSE = 0.1
 
 _TAKE = (
@@ -64,9 +68,10 @@ _TAKE = (
     "%s::text[], %s::text[], %s::int[], %s::bigint[], %s::text[])"
 )
 _ONLY = "%s::text[], %s, %s, %s::float8, %s::float8, %s, %s::text[]"
-_LOOK = "SELECT * FROM looseleaf.look(%s, %s)"
+_LOOK = "SELECT * FROM looseleaf.look(%s, %s, %s, %s, %s)"
 _CANDIDATES = (
-    f"SELECT * FROM looseleaf.candidates(%s, %s::text[], %s::float8[], %s, %s::float8, %s, %s, %s, {_ONLY})"
+    "SELECT * FROM looseleaf.candidates(%s, %s::text[], %s::float8[], %s, %s::float8, %s::int[], %s::float8[], %s, %s, "
+    f"%s, %s, {_ONLY})"
 )
 _WITHIN = f"SELECT * FROM looseleaf.within(%s, %s::float8, %s::float8, %s, {_ONLY})"
 _BY_HASH = f"SELECT * FROM looseleaf.by_hash(%s, %s::bigint[], {_ONLY})"
@@ -82,6 +87,7 @@ class PostgresIndex:
         self._database = database
         self._memory = memory
         self._here = _Here()
+        self._waiting = Waiting()
         self._spellings = Spellings()
 
     # --- sending ---------------------------------------------------------------------------
@@ -119,7 +125,7 @@ class PostgresIndex:
             yield
             return
         with ExitStack() as held:
-            here.wire = self._begin(held)
+            here.wire, here.waiting = self._begin(held), Waiting()
             if here.seen is not None:
                 here.seen = Seen()
             try:
@@ -129,7 +135,7 @@ class PostgresIndex:
                     here.seen = Seen()
                 raise
             finally:
-                here.wire = None
+                here.wire = here.waiting = None
             self._database.trips += 1
 
     def _begin(self, held: ExitStack) -> Wire:
@@ -168,9 +174,12 @@ class PostgresIndex:
         """Return what a question needs first; outside of a block, each time anew."""
         seen = self._here.seen
         if seen is None or not seen.is_read:
-            rows = self._ask(_LOOK, SPEAKERS)
-            seen = seen if seen is not None else Seen()
-            seen.read(rows[0])
+            # What a change has not committed yet is known to it alone.
+            waiting = self._here.waiting or self._waiting
+            with waiting.alone:
+                row = self._ask(_LOOK, waiting.making, waiting.cut, waiting.last, SPEAKERS)[0]
+                seen = seen if seen is not None else Seen()
+                seen.read(row, waiting)
         return seen
 
     # --- changing --------------------------------------------------------------------------
@@ -264,86 +273,98 @@ class PostgresIndex:
 
     def corpus(self, terms: Iterable[str]) -> Corpus:
         wanted = sorted(set(terms))
-        seen = self._here.seen
-        if seen is None:
-            rows = self._ask(
-                "SELECT kind, role, NULL::text, items, terms FROM looseleaf.means WHERE memory = %s AND items > 0 "
-                "UNION ALL SELECT NULL, NULL, term, items, NULL FROM looseleaf.frequencies(%s, %s::text[])",
-                self._memory,
-                [plain(term) for term in wanted],
-            )
-            seen = Seen()
-            seen.means = {(row[0], row[1]): (row[3], row[4]) for row in rows if row[2] is None}
-            seen.frequencies = {original(row[2]): row[3] for row in rows if row[2] is not None}
-        else:
-            self._look()
-            unknown = [term for term in wanted if term not in seen.frequencies]
-            if unknown:
-                query = "SELECT term, items FROM looseleaf.frequencies(%s, %s::text[])"
-                rows = self._ask(query, [plain(term) for term in unknown])
-                seen.frequencies |= dict.fromkeys(unknown, 0)
-                seen.frequencies |= {original(term): int(items) for term, items in rows}
-        df = {term: count for term in wanted if (count := seen.frequencies.get(term))}
-        means = {
-            (original(kind), original(role)): terms / items
-            for (kind, role), (items, terms) in seen.means.items()
-        }
+        seen = self._look()
+        known = self._frequencies(seen, wanted)
+        df = {term: count for term in wanted if (count := known[term])}
+        means = {sort: terms / items for sort, (items, terms) in seen.means.items()}
         return Corpus(seen.items, seen.terms, df, means)
 
-    def spelt_like(self, term: str) -> list[str]:
-        return self._known_spellings().like(term, SPELT)
-
-    def holding(self, part: str) -> list[str]:
-        return self._known_spellings().holding(part, HOLDING)
-
-    def _known_spellings(self) -> Spellings:
-        """Return the terms of this memory, as they are now: those that are new are read."""
-        known, seen = self._spellings, self._here.seen
-        if self._here.wire is not None:
-            known = Spellings()  # what may not last
-        elif seen is not None and known.is_of(self._look()):
-            return known
-        if not known.take(self._vocabulary(known.word)):
-            known.forget()
-            known.take(self._vocabulary(0))
+    def _frequencies(self, seen: Seen, terms: Iterable[str]) -> dict[str, int]:
+        """Return in how many items these terms stand."""
+        known = seen.frequencies
+        unknown = [term for term in terms if term not in known]
+        if unknown:
+            known |= seen.waiting.count(unknown)
+            if seen.posted:
+                query = "SELECT term, items FROM looseleaf.frequencies(%s, %s::text[])"
+                for term, items in self._ask(query, [plain(term) for term in unknown]):
+                    known[original(term)] += items
         return known
 
-    def _vocabulary(self, after: int) -> tuple[Any, ...]:
-        return self._ask("SELECT * FROM looseleaf.vocabulary(%s, %s)", after)[0]
+    def spelt_like(self, term: str) -> list[str]:
+        seen = self._look()
+        likely = self._known_spellings(seen).like(term, seen.waiting.text(), SPELT)
+        return self._still_there(seen, likely)
+
+    def holding(self, part: str) -> list[str]:
+        seen = self._look()
+        found = self._known_spellings(seen).holding(part, seen.waiting.text(), HOLDING)
+        return self._still_there(seen, found)
+
+    def _still_there(self, seen: Seen, terms: list[str]) -> list[str]:
+        """Return those that an item has: what was read once is not read again because a word has left."""
+        known = self._frequencies(seen, terms) if terms else {}
+        return [term for term in terms if known[term]]
+
+    def _known_spellings(self, seen: Seen) -> Spellings:
+        """Return the posted terms of this memory: those that are new are read."""
+        known = self._spellings if self._here.wire is None else Spellings()
+        with known.alone:
+            if not known.is_of(seen) and seen.word:
+                query = "SELECT * FROM looseleaf.vocabulary(%s, %s, %s, %s)"
+                row = self._ask(query, known.after(seen), *LETTERS)[0]
+                known.take(*row)
+        return known
 
     # --- items -----------------------------------------------------------------------------
 
     def candidates(self, terms: Mapping[str, int], only: Only, limit: int) -> list[Doc]:
-        look = self._look() if any(terms.values()) else Seen()
-        chosen, needed = choose_words(terms, look.items)
+        seen = self._look() if any(terms.values()) else Seen()
+        chosen, needed = choose_words(terms, seen.items)
         if not chosen or limit < 1:
+            return []
+        weights = {term: _rarity(seen.items, terms[term]) for term in chosen}
+        mean = max(seen.terms / max(seen.items, 1), 1e-9)
+        waiting = seen.waiting.score(weights, needed, mean)
+        if not seen.posted and not waiting:
             return []
         rows = self._ask(
             _CANDIDATES,
-            [plain(term) for term in chosen],
-            [_rarity(look.items, terms[term]) for term in chosen],
+            [plain(term) for term in chosen] if seen.posted else [],
+            list(weights.values()) if seen.posted else [],
             plain(needed) if needed else None,
-            max(look.terms / max(look.items, 1), 1e-9),
+            mean,
+            _numbers(waiting),
+            list(waiting.values()),
             limit,
             ALIKE,
             DEEPER,
+            _REACH if self._here.seen is not None else 0,
             *_filter(only),
         )
-        return self._docs(rows)
+        docs = self._docs(rows)
+        beside = next((at for at, row in enumerate(rows) if row[0] < 0), len(rows))
+        if self._here.seen is not None:
+            self._here.seen.learn_neighbors(docs, beside)
+        return docs[:beside]
 
     def within(self, first: float, last: float, only: Only, limit: int) -> list[Doc]:
         return self._docs(self._ask(_WITHIN, float(first), float(last), limit, *_filter(only)))
 
     def near(self, docs: Sequence[Doc], reach: int) -> list[Doc]:
-        stretches = _stretches(docs, reach)
-        if not stretches:
-            return []
-        rows = self._ask(
-            "SELECT * FROM looseleaf.near(%s, %s::int[], %s::int[], %s::int[], %s::int[])",
-            *(_numbers(column) for column in zip(*stretches, strict=True)),
-            _numbers(doc.id for doc in docs),
-        )
-        return self._docs(rows)
+        seen = self._here.seen
+        is_known = seen is not None and reach <= _REACH
+        known = [doc for doc in docs if is_known and seen is not None and doc.id in seen.surrounded]
+        found = seen.neighbors_of(known, reach, {doc.id for doc in docs}) if seen is not None else []
+        stretches = _stretches([doc for doc in docs if doc not in known], reach)
+        if stretches:
+            rows = self._ask(
+                "SELECT * FROM looseleaf.near(%s, %s::int[], %s::int[], %s::int[], %s::int[])",
+                *(_numbers(column) for column in zip(*stretches, strict=True)),
+                _numbers({doc.id for doc in (*docs, *found)}),
+            )
+            found += self._docs(rows)
+        return found
 
     def by_hash(self, hashes: Sequence[int], only: Only) -> list[Doc]:
         return self._docs(self._ask(_BY_HASH, _numbers(hashes), *_filter(only))) if hashes else []
@@ -352,18 +373,16 @@ class PostgresIndex:
         seen = self._here.seen if self._here.seen is not None else Seen()
         unknown = [each for each in dict.fromkeys(ids) if each not in seen.rows]
         if unknown:
-            for row in self._ask("SELECT * FROM looseleaf.found(%s, %s::int[])", _numbers(unknown)):
-                seen.rows[row[0]] = _found_of(row)
+            for row in self._ask("SELECT * FROM looseleaf.found(%s, %s::int[], 0)", _numbers(unknown)):
+                seen.rows[row[1]] = _found_of(row)
         return [seen.rows[each] for each in ids if each in seen.rows]
 
     def _docs(self, rows: Sequence[tuple[Any, ...]]) -> list[Doc]:
         if self._here.seen is not None:
             known = self._here.seen.rows
             for row in rows:
-                known[row[0]] = _found_of(row)
-        return [
-            Doc(*row[:9]) if MARK not in "".join(row[n] for n in _TEXTS) else _doc_of(row) for row in rows
-        ]
+                known[row[1]] = _found_of(row)
+        return [_doc_of(row) for row in rows]
 
     def speakers(self, agent: str = "") -> list[str]:
         names = self._look().speakers
@@ -386,8 +405,8 @@ class PostgresIndex:
 
     def trace(self, name: str) -> FoundItem | None:
         query = (
-            "SELECT f.* FROM looseleaf.found(%s, ARRAY(SELECT min(item) FROM looseleaf.items "
-            "WHERE memory = %s AND kind = 'trace' AND name = %s)) f"
+            "SELECT * FROM looseleaf.found(%s, ARRAY(SELECT min(item) FROM looseleaf.items "
+            "WHERE memory = %s AND kind = 'trace' AND name = %s), 0)"
         )
         return next((_found_of(row) for row in self._ask(query, self._memory, plain(name))), None)
 
@@ -444,7 +463,7 @@ class PostgresIndex:
 
     def close(self) -> None:
         """The connections are the database's: nothing is held between calls."""
-        self._spellings = Spellings()
+        self._waiting, self._spellings = Waiting(), Spellings()
 
 
 @contextmanager
@@ -466,28 +485,50 @@ class Seen:
         "making",
         "marks",
         "means",
+        "places",
+        "posted",
         "rows",
         "speakers",
-        "version",
+        "surrounded",
+        "waiting",
+        "word",
     )
 
     def __init__(self) -> None:
         self.is_read = False
-        self.making = self.version = self.erased = 0
+        self.making = self.erased = self.posted = self.word = 0
         self.marks: dict[str, str] = {}
         self.means: dict[tuple[str, str], tuple[int, int]] = {}
         self.speakers: list[str] = []
         self.frequencies: dict[str, int] = {}
         self.rows: dict[int, FoundItem] = {}
+        self.places: dict[tuple[int | None, int], Doc] = {}
+        self.surrounded: set[int] = set()
+        """Items whose neighbors are known."""
+        self.waiting = Waiting()
 
-    def read(self, row: tuple[Any, ...]) -> None:
+    def read(self, row: tuple[Any, ...], waiting: Waiting) -> None:
+        """Take in what a look told, and add to what waits for its postings."""
+        making, erased, cut, posted, word, names, marks, kinds, roles, items, terms, speakers, *new = row
         self.is_read = True
-        making, version, erased, _, names, marks, kinds, roles, items, terms, speakers = row
-        self.making, self.version, self.erased = making or 0, version or 0, erased or 0
-        self.marks = dict(zip(map(original, names), map(original, marks), strict=True))
-        pairs = zip(kinds, roles, strict=True)
-        self.means = dict(zip(pairs, zip(items, terms, strict=True), strict=True))
+        self.making, self.erased, self.posted, self.word = making or 0, erased or 0, posted or 0, word or 0
+        self.marks = dict(zip(map(original, names or ()), map(original, marks or ()), strict=True))
+        sorts = zip(map(original, kinds or ()), map(original, roles or ()), strict=True)
+        self.means = dict(zip(sorts, zip(items or (), terms or (), strict=True), strict=True))
         self.speakers = [original(name) for name in speakers]
+        self.waiting = waiting
+        waiting.take(self.making, cut or 0, self.posted, new[0] or (), new[1] or ())
+
+    def learn_neighbors(self, docs: Sequence[Doc], first: int) -> None:
+        """Remember where items stand, and that the neighbors of the first of them are among them."""
+        self.places |= {(doc.session, doc.seq): doc for doc in docs if doc.session is not None}
+        self.surrounded.update(doc.id for doc in docs[:first])
+
+    def neighbors_of(self, docs: Sequence[Doc], reach: int, without: set[int]) -> list[Doc]:
+        steps = [step for step in range(-reach, reach + 1) if step]
+        places = ((doc.session, doc.seq + step) for doc in docs for step in steps)
+        near = (doc for place in places if (doc := self.places.get(place)) is not None)
+        return list({doc.id: doc for doc in near if doc.id not in without}.values())
 
     @property
     def items(self) -> int:
@@ -502,68 +543,139 @@ class _Here(threading.local):
     """What a thread has open: the connection of its change, and what its question has read."""
 
     wire: Wire | None = None
+    waiting: Waiting | None = None
     seen: Seen | None = None
 
 
-# --- other spellings ---------------------------------------------------------------------
+# --- items that are not posted -------------------------------------------------------------
+
+
+class Waiting:
+    """The terms of the items that have no postings, in the process: a few thousand at most. Threads share it."""
+
+    def __init__(self) -> None:
+        self.alone = threading.RLock()
+        self.making = self.cut = self.last = self._posted = 0
+        self._items: dict[int, list[str]] = {}
+        self._places: dict[str, list[int]] = {}
+        self._text: str | None = None
+
+    def take(self, making: int, cut: int, posted: int, items: Sequence[int], terms: Sequence[str]) -> None:
+        """Add items; without those that are posted by now, and without all if one was removed."""
+        if (making, cut) != (self.making, self.cut):
+            self._items, self._places = {}, {}
+            self.making, self.cut, self.last = making, cut, 0
+        elif posted != self._posted:
+            self._items = {item: words for item, words in self._items.items() if item > posted}
+            self._places = {}
+            self._place(self._items)
+        self._posted = posted
+        new = {
+            item: original(each).split(" ") if each else [] for item, each in zip(items, terms, strict=True)
+        }
+        if new:
+            self._items |= new
+            self._place(new)
+            self.last = max(self.last, *new)
+        self._text = None
+
+    def _place(self, items: Mapping[int, list[str]]) -> None:
+        for item, terms in items.items():
+            for term in set(terms):
+                self._places.setdefault(term, []).append(item)
+
+    def count(self, terms: Iterable[str]) -> dict[str, int]:
+        with self.alone:
+            return {term: len(self._places.get(term, ())) for term in terms}
+
+    def score(self, weights: Mapping[str, float], needed: str, mean: float) -> dict[int, float]:
+        """Return what the order of candidates gives each item that has one of these terms; or `needed` and another."""
+        found: dict[int, float] = {}
+        with self.alone:
+            often: dict[int, int] = {}
+            for term, weight in weights.items():
+                for item in self._places.get(term, ()):
+                    terms = self._items[item]
+                    tf = terms.count(term)
+                    score = weight * tf * 2.2 / (tf + 0.3 + 0.9 * len(terms) / mean)
+                    found[item] = found.get(item, 0.0) + score
+                    often[item] = often.get(item, 0) + 1
+            if needed:
+                have = set(self._places.get(needed, ()))
+                found = {item: score for item, score in found.items() if item in have and often[item] > 1}
+        return found
+
+    def text(self) -> str:
+        """Return the terms that may be other spellings, each on a line."""
+        with self.alone:
+            if self._text is None:
+                fewest, most = LETTERS
+                terms = (term for term in self._places if fewest <= len(term) <= most)
+                self._text = "".join(f"\n{term}" for term in terms) + "\n"
+            return self._text
+
+
+# --- other spellings -----------------------------------------------------------------------
 
 
 class Spellings:
-    """The terms of a memory in the process, to look for one that is spelt alike: a search of one long text.
+    """The posted terms of a memory, in the process: a term that is spelt alike is found by searching one long text.
 
-    Posted terms are only added to, by their numbers; a term that left makes all be read again."""
+    It is only added to, by the numbers of words, until many have left.
+    """
 
     def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        self.making = self.version = self.erased = self.word = 0
-        self._posted = self._waiting = "\n"
+        self.alone = threading.RLock()
+        self.making = self.erased = self.word = 0
+        self._text = "\n"
 
     def is_of(self, seen: Seen) -> bool:
-        """True if these are the terms of this state of the index."""
-        return seen.making != 0 and (self.making, self.version) == (seen.making, seen.version)
+        """True if it has all words of this state of the index."""
+        return self.word >= seen.word and self.after(seen) > 0
 
-    def take(self, row: tuple[Any, ...]) -> bool:
-        """Take in what is new. False: some are not there any more, and all must be read."""
-        making, version, erased, word, words, terms = row
-        if self.making and (self.making, self.erased) != (making or 0, erased or 0):
-            return False
-        self.making, self.version, self.erased, self.word = making or 0, version or 0, erased or 0, word or 0
-        fewest, most = LETTERS
-        waiting = {term for some in terms for term in some.split(" ") if fewest <= len(term) <= most}
-        self._posted += "".join(f"{original(term)}\n" for term in words)
-        self._waiting = "\n" + "".join(f"{original(term)}\n" for term in sorted(waiting))
-        return True
+    def after(self, seen: Seen) -> int:
+        """Return the number of the word after which it must be read."""
+        is_same = self.making == seen.making and seen.erased - self.erased < _LEFT
+        return self.word if is_same else 0
 
-    def holding(self, part: str, limit: int) -> list[str]:
+    def take(self, making: int, erased: int, word: int, terms: Sequence[str]) -> None:
+        """Add the terms after the last one; or all, of another making."""
+        if self.making != making or erased - self.erased >= _LEFT:
+            self.making, self.erased, self._text = making, erased, "\n"
+        self.word = word
+        self._text += "".join(f"{original(term)}\n" for term in terms)
+
+    def holding(self, part: str, more: str, limit: int) -> list[str]:
         if len(part) < 3 or "\n" in part:
             return []
-        return list(dict.fromkeys(self._around(part)))[:limit]
+        return list(dict.fromkeys((*_around(part, self._text), *_around(part, more))))[:limit]
 
-    def like(self, term: str, limit: int) -> list[str]:
+    def like(self, term: str, more: str, limit: int) -> list[str]:
         """Return those of about as many letters that share most of the three-letter pieces of a term."""
         grams = {term[at : at + 3] for at in range(len(term) - 2)}
         shared: dict[str, int] = {}
         for gram in grams:
             if "\n" not in gram:
-                for found in set(self._around(gram)):
+                for found in {*_around(gram, self._text), *_around(gram, more)}:
                     shared[found] = shared.get(found, 0) + 1
         near = [found for found in shared if abs(len(found) - len(term)) <= _LONGER]
         return sorted(near, key=lambda found: (-_likeness(shared[found], len(grams), found), found))[:limit]
 
-    def _around(self, part: str) -> Iterator[str]:
-        """Yield each term in which this stands."""
-        for text in (self._posted, self._waiting):
-            at = text.find(part)
-            while at >= 0:
-                begin, end = text.rfind("\n", 0, at) + 1, text.index("\n", at)
-                yield text[begin:end]
-                at = text.find(part, end)
 
+_LEFT = 1000
+"""Changes after which all is read again, that left a word without items: what is gone takes room."""
 
 _LONGER = 3
 """Letters that a term may be longer or shorter than one that is spelt like it: more are no slip."""
+
+
+def _around(part: str, text: str) -> Iterator[str]:
+    """Yield each line of a text in which this stands."""
+    at = text.find(part)
+    while at >= 0:
+        end = text.index("\n", at)
+        yield text[text.rindex("\n", 0, at) + 1 : end]
+        at = text.find(part, end)
 
 
 def _likeness(shared: int, grams: int, found: str) -> float:
@@ -594,17 +706,16 @@ def original(text: str) -> str:
 
 # --- rows and values ---------------------------------------------------------------------
 
-_TEXTS = (1, 4, 5, 6, 8)
-"""The places of the texts of a `Doc` in a row."""
-
 
 def _doc_of(row: tuple[Any, ...]) -> Doc:
-    values: list[Any] = [original(value) if isinstance(value, str) else value for value in row[:9]]
+    values = row[1:10]
+    if MARK in f"{row[2]}{row[5]}{row[6]}{row[7]}{row[9]}":
+        return Doc(*[original(value) if isinstance(value, str) else value for value in values])  # type: ignore[arg-type]
     return Doc(*values)
 
 
 def _found_of(row: tuple[Any, ...]) -> FoundItem:
-    item, _, _, _, speaker, role, kind, ts, level, source, name, number, session, *more = row
+    _, item, _, _, _, speaker, role, kind, ts, level, source, name, number, session, *more = row
     status, topic, *places = more
     texts = (source, kind, name, session, speaker, role, level, status, topic)
     if MARK in "".join(texts):

@@ -1,16 +1,19 @@
 -- What recall searches (docs/POSTGRES.md). All of it follows from the log and the documents, and may be made again: so no
 -- commit waits for the disk, and `clear_views` removes it.
 --
--- An item is found in one of two ways. Up to the item `posted`, by its postings: a row for each of its words. The newer
--- ones are read and compared. A memory of few items has no postings at all; they would take more room than it does.
+-- An item is found in one of two ways. Up to the item `posted`, by its postings: a row for each of its words. The terms
+-- of newer ones are compared in the process. A memory of few items has no postings at all: they would take more room
+-- than all the rest.
 
 -- The newest numbers of a memory's index. `making`: another one for each index made anew; `version`: one more with each
--- change; `erased`: one more when a word may have left. `acts`: the last changes, so that none is done twice.
+-- change; `erased`: one more when a posted word may have left; `cut`: one more when an item left that was not posted.
+-- `acts`: the last changes, so that none is done twice.
 CREATE TABLE looseleaf.indexes (
     memory bigint NOT NULL PRIMARY KEY,
     making bigint NOT NULL,
     version bigint NOT NULL DEFAULT 0,
     erased bigint NOT NULL DEFAULT 0,
+    cut bigint NOT NULL DEFAULT 0,
     item int NOT NULL DEFAULT 0,
     posted int NOT NULL DEFAULT 0,
     source int NOT NULL DEFAULT 0,
@@ -229,51 +232,53 @@ CREATE FUNCTION looseleaf.sort_of(kind text, status text) RETURNS int LANGUAGE s
     RETURN coalesce(array_position(ARRAY['trace', 'fact', 'entry', 'prose', 'day', 'episode'], kind), 0)
         + CASE WHEN status IN ('', 'current') THEN 0 ELSE 64 END;
 
--- Remove the items and lines of a source, and return the terms that no posted item has any more.
-CREATE FUNCTION looseleaf.erase(m bigint, number int, is_log boolean, posted_to int) RETURNS text[]
-LANGUAGE plpgsql SET jit = off AS $$
+-- Remove the items and lines of a source. `gone`: posted terms that no item has any more; `was_cut`: whether an item was
+-- not posted.
+CREATE FUNCTION looseleaf.erase(
+    m bigint, number int, is_log boolean, posted_to int, OUT gone text[], OUT was_cut boolean
+) LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-    gone_words int[];
-    gone_terms text[];
+    items int[];
+    texts text[];
+    known int[];
 BEGIN
-    WITH gone AS MATERIALIZED (
+    WITH removed AS MATERIALIZED (
         DELETE FROM looseleaf.items i
         WHERE i.memory = m AND i.source = number AND (is_log OR i.kind <> 'trace')
         RETURNING i.item, i.kind, i.role, i.len, i.terms),
     fewer AS (
         UPDATE looseleaf.means x SET items = x.items - c.items, terms = x.terms - c.terms
-        FROM (SELECT g.kind, g.role, count(*) AS items, sum(g.len) AS terms FROM gone g GROUP BY g.kind, g.role) c
-        WHERE x.memory = m AND x.kind = c.kind AND x.role = c.role),
-    pairs AS MATERIALIZED (
-        SELECT DISTINCT g.item, looseleaf.key_of(t.term) AS term
-        FROM gone g CROSS JOIN LATERAL unnest(string_to_array(g.terms, ' ')) AS t (term)),
-    counted AS MATERIALIZED (
-        SELECT p.term, count(*) FILTER (WHERE p.item <= posted_to) AS items FROM pairs p GROUP BY p.term),
-    known AS MATERIALIZED (
-        SELECT c.term, w.word FROM counted c
-        CROSS JOIN LATERAL (
-            SELECT x.word FROM looseleaf.words x WHERE x.memory = m AND x.term = c.term OFFSET 0) w),
-    unposted AS (
-        DELETE FROM looseleaf.postings x USING pairs p JOIN known k ON k.term = p.term
-        WHERE p.item <= posted_to AND x.memory = m AND x.word = k.word AND x.item = p.item),
-    less AS (
-        UPDATE looseleaf.words x SET items = x.items - c.items FROM counted c
-        WHERE x.memory = m AND x.term = c.term AND c.items > 0
-        RETURNING x.term, x.word, x.items)
-    SELECT array_agg(l.word) FILTER (WHERE l.items = 0),
-        array_agg(c.term) FILTER (WHERE l.items = 0 OR k.word IS NULL)
-    INTO gone_words, gone_terms
-    FROM counted c LEFT JOIN known k ON k.term = c.term LEFT JOIN less l ON l.term = c.term;
-    DELETE FROM looseleaf.words x WHERE x.memory = m AND x.word = ANY (gone_words);
+        FROM (SELECT g.kind, g.role, count(*) AS items, sum(g.len) AS terms FROM removed g GROUP BY g.kind, g.role) c
+        WHERE x.memory = m AND x.kind = c.kind AND x.role = c.role)
+    SELECT array_agg(r.item) FILTER (WHERE r.item <= posted_to), array_agg(r.terms) FILTER (WHERE r.item <= posted_to),
+        coalesce(bool_or(r.item > posted_to), false)
+    INTO items, texts, was_cut FROM removed r;
+    gone := '{}';
+    IF items IS NOT NULL THEN
+        WITH pairs AS MATERIALIZED (
+            SELECT looseleaf.key_of(t.term) AS term, g.item FROM unnest(items, texts) AS g (item, terms)
+            CROSS JOIN LATERAL unnest(string_to_array(g.terms, ' ')) AS t (term) GROUP BY 1, 2),
+        counted AS MATERIALIZED (
+            SELECT p.term, count(*) AS items, array_agg(p.item) AS of_items FROM pairs p GROUP BY p.term),
+        less AS MATERIALIZED (
+            UPDATE looseleaf.words x SET items = x.items - c.items FROM counted c
+            WHERE x.memory = m AND x.term = c.term RETURNING x.term, x.word, x.items, c.of_items),
+        unposted AS (
+            DELETE FROM looseleaf.postings x USING (
+                SELECT l.word, unnest(l.of_items) AS item FROM less l) p
+            WHERE x.memory = m AND x.word = p.word AND x.item = p.item)
+        SELECT coalesce(array_agg(l.word), '{}'), coalesce(array_agg(l.term), '{}') INTO known, gone
+        FROM less l WHERE l.items = 0;
+        DELETE FROM looseleaf.words x WHERE x.memory = m AND x.word = ANY (known);
+    END IF;
     DELETE FROM looseleaf.sessions x WHERE x.memory = m AND x.source = number;
     DELETE FROM looseleaf.speakers x WHERE x.memory = m AND x.source = number;
     DELETE FROM looseleaf.past x WHERE x.memory = m AND x.source = number;
     DELETE FROM looseleaf.lines x WHERE x.memory = m AND x.source = number;
-    RETURN coalesce(gone_terms, '{}');
 END $$;
 
 -- Post some of the items that have no postings yet, the oldest first.
-CREATE FUNCTION looseleaf.post(m bigint, most int) RETURNS void LANGUAGE plpgsql SET jit = off AS $$
+CREATE FUNCTION looseleaf.post(m bigint, most int) RETURNS void LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     begins int;
     ends int;
@@ -320,7 +325,7 @@ BEGIN
     UPDATE looseleaf.indexes h SET posted = ends, word = newest, version = h.version + 1 WHERE h.memory = m;
 END $$;
 
--- Take in what a source has. Of an item `t` are its terms, between blanks. Past `few` items a memory is posted, and then
+-- Take in what a source has. Past `few` items a memory is posted, and then
 -- as soon as `waiting` are not: never many at once.
 CREATE FUNCTION looseleaf.take(
     m bigint, act bigint, source_name text, new_mark text, is_anew boolean, is_log boolean, few int, waiting int,
@@ -328,11 +333,12 @@ CREATE FUNCTION looseleaf.take(
     roles text[], times float8[], levels text[], statuses text[], topics text[], segments int[], bytes bigint[],
     firsts int[], lasts int[], over_traces text[], over_facts text[], said_segments int[], said_bytes bigint[],
     said text[]
-) RETURNS void LANGUAGE plpgsql SET jit = off AS $$
+) RETURNS void LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     head looseleaf.indexes;
     number int;
     gone text[] := '{}';
+    was_cut boolean := false;
     added int := cardinality(names);
 BEGIN
     PERFORM looseleaf.lock_index(m);
@@ -349,7 +355,7 @@ BEGIN
         number := head.source + 1;
         INSERT INTO looseleaf.sources (memory, source, name, mark) VALUES (m, number, source_name, new_mark);
     ELSIF is_anew THEN
-        gone := looseleaf.erase(m, number, is_log, head.posted);
+        SELECT e.gone, e.was_cut INTO gone, was_cut FROM looseleaf.erase(m, number, is_log, head.posted) e;
     END IF;
 
     IF added > 0 THEN
@@ -397,7 +403,7 @@ BEGIN
         version = h.version + 1, item = h.item + added, line = h.line + cardinality(said),
         source = greatest(h.source, number), acts = (act || h.acts)[:8],
         session = h.session + (SELECT count(DISTINCT s) FROM unnest(in_sessions) AS u (s) WHERE s <> ''),
-        erased = h.erased + CASE WHEN looseleaf.has_left(m, gone, terms) THEN 1 ELSE 0 END
+        erased = h.erased + least(cardinality(gone), 1), cut = h.cut + was_cut::int
     WHERE h.memory = m RETURNING h.* INTO head;
     -- Numbers have gaps: `few` and `waiting` are reached a little early, which does no harm.
     IF head.item - head.posted > (CASE WHEN head.posted > 0 THEN waiting ELSE few END) THEN
@@ -405,21 +411,13 @@ BEGIN
     END IF;
 END $$;
 
--- Whether one of these terms, which a source had, may stand nowhere any more.
-CREATE FUNCTION looseleaf.has_left(m bigint, gone text[], terms text[]) RETURNS boolean LANGUAGE sql STABLE
-    RETURN cardinality(gone) > 0 AND EXISTS (
-        SELECT FROM (
-            SELECT g FROM unnest(gone) AS a (g)
-            EXCEPT SELECT looseleaf.key_of(t) FROM unnest(terms) AS b (all_of), unnest(string_to_array(b.all_of, ' ')) AS c (t)
-        ) AS left_over
-        WHERE NOT EXISTS (SELECT FROM looseleaf.words w WHERE w.memory = m AND w.term = left_over.g));
-
 CREATE FUNCTION looseleaf.drop_source(m bigint, act bigint, source_name text, is_log boolean) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     head looseleaf.indexes;
     number int;
     gone text[];
+    was_cut boolean;
 BEGIN
     PERFORM looseleaf.lock_index(m);
     SELECT * INTO head FROM looseleaf.indexes h WHERE h.memory = m;
@@ -431,10 +429,10 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    gone := looseleaf.erase(m, number, is_log, head.posted);
+    SELECT e.gone, e.was_cut INTO gone, was_cut FROM looseleaf.erase(m, number, is_log, head.posted) e;
     UPDATE looseleaf.indexes h SET
         version = h.version + 1, acts = (act || h.acts)[:8],
-        erased = h.erased + CASE WHEN looseleaf.has_left(m, gone, '{}') THEN 1 ELSE 0 END
+        erased = h.erased + least(cardinality(gone), 1), cut = h.cut + was_cut::int
     WHERE h.memory = m;
 END $$;
 
@@ -456,29 +454,28 @@ END $$;
 
 -- --- questions ---------------------------------------------------------------------------
 
--- What a question needs first: the state of the index, the marks of logs, the mean lengths, the names of speakers.
+-- What a question needs first: the state of the index, the marks of logs, the mean lengths, the names of speakers, and
+-- the terms of items that are not posted: those after an item, if that is of the same making and cut.
 CREATE FUNCTION looseleaf.look(
-    m bigint, most_names int, OUT making bigint, OUT version bigint, OUT erased bigint, OUT posted int,
+    m bigint, known_making bigint, known_cut bigint, after int, most_names int,
+    OUT making bigint, OUT erased bigint, OUT cut bigint, OUT posted int, OUT word int,
     OUT names text[], OUT marks text[], OUT kinds text[], OUT roles text[], OUT items bigint[], OUT terms bigint[],
-    OUT speakers text[]
-) LANGUAGE sql STABLE
-    BEGIN ATOMIC
-    SELECT h.making, h.version, h.erased, h.posted, l.names, l.marks, k.kinds, k.roles, k.items, k.terms, p.names
-    FROM (SELECT m) AS one (memory)
-    LEFT JOIN looseleaf.indexes h ON h.memory = one.memory
-    CROSS JOIN (
-        SELECT coalesce(array_agg(s.name), '{}') AS names, coalesce(array_agg(s.mark), '{}') AS marks
-        FROM looseleaf.sources s WHERE s.memory = m AND strpos(s.name, ':') = 0) l
-    CROSS JOIN (
-        SELECT coalesce(array_agg(x.kind), '{}') AS kinds, coalesce(array_agg(x.role), '{}') AS roles,
-            coalesce(array_agg(x.items), '{}') AS items, coalesce(array_agg(x.terms), '{}') AS terms
-        FROM looseleaf.means x WHERE x.memory = m AND x.items > 0) k
-    CROSS JOIN (
-        SELECT coalesce(array_agg(t.name ORDER BY t.items DESC, t.name), '{}') AS names
-        FROM (
-            SELECT x.name, sum(x.items) AS items FROM looseleaf.speakers x WHERE x.memory = m
-            GROUP BY x.name HAVING sum(x.items) > 1 ORDER BY sum(x.items) DESC, x.name LIMIT most_names) t) p;
-    END;
+    OUT speakers text[], OUT waiting int[], OUT waiting_terms text[]
+) LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    SELECT h.making, h.erased, h.cut, h.posted, h.word INTO making, erased, cut, posted, word
+    FROM looseleaf.indexes h WHERE h.memory = m;
+    SELECT array_agg(s.name), array_agg(s.mark) INTO names, marks
+    FROM looseleaf.sources s WHERE s.memory = m AND strpos(s.name, ':') = 0;
+    SELECT array_agg(x.kind), array_agg(x.role), array_agg(x.items), array_agg(x.terms)
+    INTO kinds, roles, items, terms FROM looseleaf.means x WHERE x.memory = m AND x.items > 0;
+    speakers := ARRAY(
+        SELECT x.name FROM looseleaf.speakers x WHERE x.memory = m
+        GROUP BY x.name HAVING sum(x.items) > 1 ORDER BY sum(x.items) DESC, x.name LIMIT most_names);
+    SELECT array_agg(i.item), array_agg(i.terms) INTO waiting, waiting_terms FROM looseleaf.items i
+    WHERE i.memory = m AND i.item > CASE
+        WHEN making = known_making AND cut = known_cut THEN greatest(after, posted) ELSE posted END;
+END $$;
 
 -- The sources of an agent's own talk, on all machines.
 CREATE FUNCTION looseleaf.sources_of(m bigint, agent text) RETURNS int[] LANGUAGE sql STABLE
@@ -507,50 +504,41 @@ CREATE FUNCTION looseleaf.is_allowed(
         AND (hidden IS NULL OR source <> ALL (hidden));
 
 CREATE TYPE looseleaf.found_item AS (
-    item int, terms text, session int, seq int, speaker text, role text, kind text, ts float8, level text, source text,
+    place int, item int, terms text, session int, seq int, speaker text, role text, kind text, ts float8, level text, source text,
     name text, hash bigint, session_name text, status text, topic text, segment int, byte bigint, first int, last int
 );
 
--- All that is known of items, in the order given.
-CREATE FUNCTION looseleaf.found(m bigint, ids int[]) RETURNS SETOF looseleaf.found_item LANGUAGE sql STABLE
+-- All that is known of items, in the order given. `shift`: added to the number of each place.
+CREATE FUNCTION looseleaf.found(m bigint, ids int[], shift int) RETURNS SETOF looseleaf.found_item LANGUAGE sql STABLE
     BEGIN ATOMIC
-    SELECT i.item, i.terms, i.session, i.seq, i.speaker, i.role, i.kind, i.ts, i.level, s.name, i.name, i.hash,
-        coalesce(n.name, ''), i.status, i.topic, i.segment, i.byte, i.first, i.last
+    SELECT u.place::int + shift, i.item, i.terms, i.session, i.seq, i.speaker, i.role, i.kind, i.ts, i.level,
+        (SELECT s.name FROM looseleaf.sources s WHERE s.memory = m AND s.source = i.source), i.name, i.hash,
+        coalesce((SELECT n.name FROM looseleaf.sessions n WHERE n.memory = m AND n.session = i.session), ''),
+        i.status, i.topic, i.segment, i.byte, i.first, i.last
     FROM unnest(ids) WITH ORDINALITY AS u (item, place)
     CROSS JOIN LATERAL (SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.item = u.item OFFSET 0) i
-    JOIN looseleaf.sources s ON s.memory = m AND s.source = i.source
-    LEFT JOIN looseleaf.sessions n ON n.memory = m AND n.session = i.session
     ORDER BY u.place;
     END;
 
--- In how many items each of these terms stands; only those that stand in one.
-CREATE FUNCTION looseleaf.frequencies(m bigint, asked text[]) RETURNS TABLE (term text, items bigint)
-LANGUAGE plpgsql STABLE SET jit = off AS $$
-DECLARE
-    posted_to int;
+-- In how many posted items each of these terms stands; only those that stand in one.
+CREATE FUNCTION looseleaf.frequencies(m bigint, asked text[]) RETURNS TABLE (term text, items int)
+LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
-    SELECT h.posted INTO posted_to FROM looseleaf.indexes h WHERE h.memory = m;
     RETURN QUERY
-    SELECT c.term, sum(c.items)::bigint FROM (
-        SELECT t.term, w.items::bigint AS items FROM unnest(asked) AS t (term)
-        CROSS JOIN LATERAL (
-            SELECT x.items FROM looseleaf.words x WHERE x.memory = m AND x.term = looseleaf.key_of(t.term) OFFSET 0) w
-        UNION ALL
-        SELECT t.term, count(*) FROM (
-            SELECT ' ' || i.terms || ' ' AS terms FROM looseleaf.items i
-            WHERE i.memory = m AND i.item > posted_to OFFSET 0) i
-        JOIN unnest(asked) AS t (term) ON strpos(i.terms, ' ' || t.term || ' ') > 0
-        GROUP BY t.term) c
-    WHERE c.items > 0
-    GROUP BY c.term;
+    SELECT t.term, w.items FROM unnest(asked) AS t (term)
+    CROSS JOIN LATERAL (
+        SELECT x.items FROM looseleaf.words x WHERE x.memory = m AND x.term = looseleaf.key_of(t.term) OFFSET 0) w
+    WHERE w.items > 0;
 END $$;
 
--- The likeliest items, best first: those with the `chosen` terms, each with its weight; with `needed`, they must have it
--- and another one. `mean`: of the lengths of all items. At most `alike` passages of one text, and of the same words.
+-- The likeliest items, best first: posted ones with the `chosen` terms, each with its weight; with `needed`, they must
+-- have it and another one. `mean`: of the lengths of all items. `waiting`: others, with their scores. At most `alike` passages of one text, and of the same words. Their
+-- neighbours within `reach` come after them, at places below 0.
 CREATE FUNCTION looseleaf.candidates(
-    m bigint, chosen text[], weights float8[], needed text, mean float8, most int, alike int, deeper int,
+    m bigint, chosen text[], weights float8[], needed text, mean float8, waiting int[], scores float8[], most int,
+    alike int, deeper int, reach int,
     kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
-) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off AS $$
+) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     posted_to int;
     own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
@@ -567,31 +555,22 @@ BEGIN
             CROSS JOIN LATERAL (
                 SELECT x.word FROM looseleaf.words x WHERE x.memory = m AND x.term = looseleaf.key_of(u.term) OFFSET 0) w),
         scored AS MATERIALIZED (
-            SELECT h.item, sum(h.score) AS score FROM (
-                SELECT p.item, w.term,
-                    w.weight * p.tf * 2.2::float8 / (p.tf + 0.3::float8 + 0.9::float8 * p.len / mean) AS score
-                FROM chosen_words w CROSS JOIN LATERAL (
-                    SELECT x.item, x.tf::float8 AS tf, x.len::float8 AS len FROM looseleaf.postings x
-                    WHERE x.memory = m AND x.word = w.word
-                        AND (past OR x.sort < 64) AND (sorts IS NULL OR (x.sort & 63) = ANY (sorts)) OFFSET 0) p
-                UNION ALL
-                SELECT i.item, u.term,
-                    u.weight * t.tf * 2.2::float8 / (t.tf + 0.3::float8 + 0.9::float8 * i.len / mean)
-                FROM (
-                    SELECT x.item, x.len::float8 AS len, ' ' || x.terms || ' ' AS terms FROM looseleaf.items x
-                    WHERE x.memory = m AND x.item > posted_to OFFSET 0) i
-                JOIN unnest(chosen, weights) AS u (term, weight) ON strpos(i.terms, ' ' || u.term || ' ') > 0
-                CROSS JOIN LATERAL (
-                    SELECT cardinality(array_positions(string_to_array(i.terms, ' '), u.term))::float8 AS tf) t
-            ) h
-            GROUP BY h.item
-            HAVING needed IS NULL OR (count(*) > 1 AND bool_or(h.term = needed))
-            ORDER BY sum(h.score) DESC, h.item LIMIT depth),
+            SELECT p.item, sum(w.weight * p.tf * 2.2::float8 / (p.tf + 0.3::float8 + 0.9::float8 * p.len / mean)) AS score
+            FROM chosen_words w CROSS JOIN LATERAL (
+                SELECT x.item, x.tf::float8 AS tf, x.len::float8 AS len FROM looseleaf.postings x
+                WHERE x.memory = m AND x.word = w.word
+                    AND (past OR x.sort < 64) AND (sorts IS NULL OR (x.sort & 63) = ANY (sorts)) OFFSET 0) p
+            GROUP BY p.item
+            HAVING needed IS NULL OR (count(*) > 1 AND bool_or(w.term = needed))
+            ORDER BY 2 DESC, 1 LIMIT depth),
+        either AS (
+            SELECT s.item, s.score FROM scored s
+            UNION ALL SELECT u.item, u.score FROM unnest(waiting, scores) AS u (item, score) WHERE u.item > posted_to),
         allowed AS (
             SELECT s.item, s.score, i.hash,
                 CASE WHEN i.kind IN ('trace', 'entry') THEN i.source END AS of_source,
                 CASE WHEN i.kind IN ('trace', 'entry') THEN i.name ELSE s.item::text END AS of_text
-            FROM scored s CROSS JOIN LATERAL (
+            FROM either s CROSS JOIN LATERAL (
                 SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.item = s.item OFFSET 0) i
             WHERE looseleaf.is_allowed(
                 i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen)
@@ -609,13 +588,24 @@ BEGIN
         EXIT WHEN looked < depth OR cardinality(ids) >= most;
         depth := 2147483647;
     END LOOP;
-    RETURN QUERY SELECT * FROM looseleaf.found(m, coalesce(ids, '{}'));
+    RETURN QUERY SELECT * FROM looseleaf.found(m, ids, 0);
+    IF reach > 0 THEN
+        RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
+            SELECT n.item FROM unnest(ids) AS u (item)
+            CROSS JOIN LATERAL (
+                SELECT x.session, x.seq FROM looseleaf.items x WHERE x.memory = m AND x.item = u.item OFFSET 0) i
+            CROSS JOIN LATERAL (
+                SELECT x.item FROM looseleaf.items x
+                WHERE x.memory = m AND x.session = i.session AND x.seq >= i.seq - reach AND x.seq <= i.seq + reach
+                OFFSET 0) n
+            EXCEPT SELECT u.item FROM unnest(ids) AS u (item)), -1000000000) f;
+    END IF;
 END $$;
 
 CREATE FUNCTION looseleaf.within(
     m bigint, earliest float8, latest float8, most int,
     kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
-) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off AS $$
+) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
     unseen int[] := CASE WHEN hidden IS NOT NULL THEN looseleaf.sources_named(m, hidden) END;
@@ -624,13 +614,13 @@ BEGIN
         SELECT i.item FROM looseleaf.items i
         WHERE i.memory = m AND i.ts IS NOT NULL AND i.ts >= earliest AND i.ts <= latest AND looseleaf.is_allowed(
             i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen)
-        ORDER BY i.ts DESC LIMIT most)) f;
+        ORDER BY i.ts DESC LIMIT most), 0) f;
 END $$;
 
 CREATE FUNCTION looseleaf.by_hash(
     m bigint, hashes bigint[],
     kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
-) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off AS $$
+) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
     unseen int[] := CASE WHEN hidden IS NOT NULL THEN looseleaf.sources_named(m, hidden) END;
@@ -639,35 +629,31 @@ BEGIN
         SELECT i.item FROM (SELECT DISTINCT h FROM unnest(hashes) AS a (h)) u
         CROSS JOIN LATERAL (SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.hash = u.h OFFSET 0) i
         WHERE looseleaf.is_allowed(
-            i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen))) f;
+            i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen)), 0) f;
 END $$;
 
 -- The items of these stretches of sessions.
 CREATE FUNCTION looseleaf.near(m bigint, in_sessions int[], firsts int[], lasts int[], without int[])
-RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off AS $$
+RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
         SELECT i.item FROM unnest(in_sessions, firsts, lasts) AS u (session, first, last)
         CROSS JOIN LATERAL (
             SELECT x.item FROM looseleaf.items x
             WHERE x.memory = m AND x.session = u.session AND x.seq >= u.first AND x.seq <= u.last OFFSET 0) i
-        WHERE i.item <> ALL (without))) f;
+        WHERE i.item <> ALL (without)), 0) f;
 END $$;
 
--- The words to choose other spellings from: those after a word, and the terms of all items that are not posted.
+-- The words to choose other spellings from: those of posted items, after a word.
 CREATE FUNCTION looseleaf.vocabulary(
-    m bigint, after int, OUT making bigint, OUT version bigint, OUT erased bigint, OUT word int, OUT words text[],
-    OUT terms text[]
+    m bigint, after int, fewest int, longest int,
+    OUT making bigint, OUT erased bigint, OUT word int, OUT words text[]
 ) LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    posted_to int;
 BEGIN
-    SELECT h.making, h.version, h.erased, h.word, h.posted INTO making, version, erased, word, posted_to
-    FROM looseleaf.indexes h WHERE h.memory = m;
+    SELECT h.making, h.erased, h.word INTO making, erased, word FROM looseleaf.indexes h WHERE h.memory = m;
     words := ARRAY(
         SELECT x.term FROM looseleaf.words x
-        WHERE x.memory = m AND x.word > after AND length(x.term) BETWEEN 4 AND 40);
-    terms := ARRAY(SELECT i.terms FROM looseleaf.items i WHERE i.memory = m AND i.item > posted_to);
+        WHERE x.memory = m AND x.word > after AND length(x.term) BETWEEN fewest AND longest);
 END $$;
 
 -- Lines that have all these parts of words, the newest first; of a log, or of all sources but talk. `is_common`: each
@@ -675,7 +661,7 @@ END $$;
 CREATE FUNCTION looseleaf.said(
     m bigint, of_source text, parts text[], before int, most int, forms int,
     OUT is_common boolean, OUT lines int[], OUT segments int[], OUT bytes bigint[], OUT sources text[]
-) LANGUAGE plpgsql STABLE SET jit = off AS $$
+) LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     kept text[];
     p text[] := parts || array_fill(''::text, ARRAY[8]);
@@ -716,7 +702,7 @@ CREATE FUNCTION looseleaf.is_talk(name text) RETURNS boolean LANGUAGE sql IMMUTA
     RETURN split_part(name, '/', CASE WHEN starts_with(name, 'on/') THEN 3 ELSE 1 END) = 'traces';
 
 -- What is wrong with an index; nothing, unless this program is.
-CREATE FUNCTION looseleaf.index_faults(m bigint) RETURNS SETOF text LANGUAGE sql STABLE SET jit = off
+CREATE FUNCTION looseleaf.index_faults(m bigint) RETURNS SETOF text LANGUAGE sql STABLE SET jit = off SET plan_cache_mode = force_generic_plan
     BEGIN ATOMIC
     SELECT format('%s %s: %s of %s items are counted', coalesce(a.kind, b.kind), coalesce(a.role, b.role), b.items, a.items)
     FROM (
