@@ -978,6 +978,7 @@ class PostgresStore:
         found = [stat_of(*row) for row in self.run(query, (self.memory, name))]
         if seen is not None:
             seen.lists[name] = {stat.path: stat for stat in found}
+            seen.stats |= seen.lists[name]
         return found
 
 
