@@ -51,7 +51,8 @@ class ExportTarget:
     which becomes `path` at the end of the block; if the block fails, it is removed. The draft lies beside the path, so
     that one rename is enough."""
 
-    def __init__(self, path: str, memory: str) -> None:
+    def __init__(self, path: str, memory: str | None) -> None:
+        """`memory`: the folder that is exported; None: it is in a database."""
         self.path = os.path.abspath(path)
         self._folder, self._name = os.path.split(self.path)
         if not path or not self._name:
@@ -60,8 +61,8 @@ class ExportTarget:
             raise NotFound(
                 f"Nothing was exported: there is no folder {self._folder}. Make it first, or choose another place."
             )
-        real, within = os.path.realpath(self._folder), os.path.realpath(memory)
-        if within in (real, *above(real)):
+        real = os.path.realpath(self._folder)
+        if memory is not None and os.path.realpath(memory) in (real, *above(real)):
             raise Invalid(
                 f"Nothing was exported: {self.path} lies inside the memory, and the next export would include it. "
                 "Choose a place outside of it."

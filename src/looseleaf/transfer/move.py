@@ -148,7 +148,7 @@ def _to_folder(source: str, target: str, progress: Progress | None) -> Moved:
         if os.path.isdir(path) and is_memory(path):
             count, size = _compare(path, files)  # a repeated move, if it is the same
         else:
-            with ExportTarget(path, os.path.join(path, "no memory")) as new:
+            with ExportTarget(path, None) as new:
                 new.refuse_nesting()
                 count, size = _write(new.draft, files, progress)
         store.leave(path)

@@ -35,6 +35,8 @@ class _Wish:
 
 def setup(options: CliOptions) -> int:
     """Connect the agents on this machine to a memory, or disconnect them."""
+    if not options.remove:
+        own_command(options)  # refuses a memory in a database
     wish = _plan(options)
     is_done = not wish.changes and wish.memory is None
     if not options.json:

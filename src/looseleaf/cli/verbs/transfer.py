@@ -275,7 +275,7 @@ def _json_array(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _new_target(path: str, memory: Memory) -> ExportTarget:
-    new = ExportTarget(path, memory.path)
+    new = ExportTarget(path, memory.path if memory.parts.store.edited_outside else None)
     for each in new.removed:
         print(f"looseleaf: {plain(each)} was removed: a killed export left it.", file=sys.stderr)
     return new
