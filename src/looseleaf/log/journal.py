@@ -187,8 +187,6 @@ def make_edit(
 
 def summary_author(edit: Edit) -> str:
     """Return whose the summary is that an edit puts on a page. What is known of facts comes with the program's."""
-    if edit.person is not None:
-        record["person"] = edit.person
     if edit.summary is not None:
         return edit.summary
     return PROGRAM if edit.facts and not edit.author.startswith(AGENT) else edit.author
@@ -212,6 +210,8 @@ def record_of(edit: Edit) -> Record:
         record["merge"] = edit.merge
     if edit.cut is not None:
         record["cut"] = edit.cut
+    if edit.person is not None:
+        record["person"] = edit.person
     if edit.summary is not None:
         record["summary"] = edit.summary
     return record
