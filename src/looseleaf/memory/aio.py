@@ -19,7 +19,7 @@ from looseleaf.memory.memory import Memory
 GROUPS = ("talk", "window", "pages", "history", "review", "explain", "views", "state", "costs")
 """Members of a memory whose own verbs are awaited."""
 
-PLAIN = ("path", "agent", "policy", "notes")
+PLAIN = ("name", "where", "path", "agent", "policy", "notes")
 """Members that are values and are not awaited."""
 
 
