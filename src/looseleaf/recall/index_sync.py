@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from itertools import chain
 
-from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.errors import Busy, Refused, Unreadable, Unwritten
 from looseleaf.base.ids import is_id, time_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Trace
 from looseleaf.base.origins import is_own
 from looseleaf.base.values import START, Position
+from looseleaf.index.opening import index_in_database
 from looseleaf.index.protocol import PAGE, TOPIC, parse_mark
 from looseleaf.index.said import said_words
 from looseleaf.index.sqlite import VIEW, DamagedIndex, SqliteIndex
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from looseleaf.index.protocol import Index, IndexItem, Marks, SaidLine
     from looseleaf.pages.pages import Pages
     from looseleaf.store.context import Context
-    from looseleaf.store.protocol import Store
 
     Named = tuple[set[str], dict[str, str], tuple[SaidLine, ...]]
     """Pages that a stretch of the journal names; entries, each with its mark; what its lines name."""
@@ -234,7 +234,7 @@ class ItemSources:
             sha256 = heads.get(path, NO_PAGE).sha256
             if sha256 is not None and path.endswith(".md") and not path.startswith("review/"):
                 there[f"{PAGE}{path}"] = sha256
-        marks = index.marks(PAGE) if paths is None else _marks_of(index, (f"{PAGE}{path}" for path in paths))
+        marks = index.marks(PAGE) if paths is None else index.marks_of(f"{PAGE}{path}" for path in paths)
         for source in sorted(marks.keys() - there.keys()):
             yield ItemBatch(source, "", None)
         for source, sha256 in sorted(there.items()):
@@ -253,7 +253,7 @@ class ItemSources:
         known.catch_up()
         topics = ((name, place) for name, place in known.topics.items() if place[:2] > begin)
         there = {f"{TOPIC}{name}": f"{place[0]} {place[1]}" for name, place in topics}
-        marks = index.marks(TOPIC) if begin == START else _marks_of(index, there)
+        marks = index.marks(TOPIC) if begin == START else index.marks_of(there)
         for source in sorted(marks.keys() - there.keys()):
             yield ItemBatch(source, "", None)
         for source, mark in sorted(there.items()):
@@ -269,7 +269,7 @@ class ItemSources:
     ) -> Iterator[ItemBatch]:
         """Yield each entry as its own source. The journal names it when it is placed, or when a window moves past it;
         the last such record is its mark. So entries indexed in an earlier batch are not indexed again."""
-        marks = index.marks(kind) if is_all else _marks_of(index, found)
+        marks = index.marks(kind) if is_all else index.marks_of(found)
         for source in sorted(marks.keys() - found.keys()):
             yield ItemBatch(source, "", None)
         for source, mark in found.items():
@@ -285,11 +285,6 @@ def _note_entry(record: Record, kind: str, entries: dict[str, str]) -> None:
         entries[f"{kind}{entry}"] = escape_surrogates(str(record.get("id")))
     if record.get("instead"):
         entries[f"{kind}{record['instead']}"] = ""
-
-
-def _marks_of(index: Marks, sources: Iterable[str]) -> dict[str, str]:
-    """Return the marks of these sources, as far as the index has them."""
-    return {source: mark for source in sources if (mark := index.mark(source))}
 
 
 def _rules_mark() -> str:
@@ -371,6 +366,11 @@ class IndexKeeper:
         except (Busy, Unwritten, OSError):
             pass
 
+    def mend(self) -> bool:
+        """Make the index anew, as it is damaged; False if no other program can have done that."""
+        self.drop()
+        return True
+
     def drop(self) -> None:
         """Remove the damaged file. If it cannot be removed, stop reading it."""
         try:
@@ -415,16 +415,9 @@ class IndexKeeper:
     def _take_batch(self) -> bool:
         """Take one batch; return whether it was the last. Look for missing items under the lock: another process may
         have taken them meanwhile."""
-        taken = 0
         with self._store.lock():
             self._file.open(make=True)
-            with self._file.change():
-                for batch in self._sources.find_missing(self._file):
-                    apply_batch(self._file, batch)
-                    taken += len(batch.items or ()) + 1
-                    if taken >= _AT_ONCE and batch.source != JOURNAL:
-                        return False
-        return True
+            return take_batch(self._file, self._sources)
 
     # --- where nothing can be written --------------------------------------------------
 
@@ -459,6 +452,71 @@ class IndexKeeper:
         self._hidden.clear()
 
 
+class DatabaseKeeper:
+    """Keeps the index of a memory in a database current. Nothing but the program writes to its tables, and a change of
+    the index is alone by itself: a forget waits for it, and removes what it added."""
+
+    def __init__(self, context: Context, sources: ItemSources) -> None:
+        self._index = index_in_database(context.store)
+        self._sources = sources
+        self._segment_bytes = context.policy.segment_bytes
+        self.progress: Progress | None = None
+
+    def close(self) -> None:
+        self._index.close()
+
+    def indexes(self) -> list[tuple[Index, tuple[str, ...]]]:
+        self.catch_up()
+        return [(self._index, ())]
+
+    def catch_up(self) -> None:
+        if self.is_current():
+            return
+        if self._sources.has_other_rules(self._index):
+            self._index.clear()
+        whole = self._sources.size(self._segment_bytes) if self.progress is not None else 0
+        while not take_batch(self._index, self._sources):
+            if self.progress is not None:
+                self.progress(min(self._sources.taken(self._index, self._segment_bytes), whole), whole)
+
+    def mend(self) -> bool:
+        return False
+
+    def drop(self) -> None:
+        self._index.clear()
+
+    def without_file(self, error: Exception) -> list[tuple[Index, tuple[str, ...]]]:
+        raise Unreadable(
+            f"The index in the database makes no sense ({error}). `looseleaf check` reads all of it, and `looseleaf "
+            "build --full` makes it again."
+        ) from error
+
+    def is_current(self) -> bool:
+        with self._index.look():
+            return not self._sources.has_other_rules(self._index) and self._sources.is_complete(self._index)
+
+    def missing_bytes(self) -> int:
+        whole = self._sources.size(self._segment_bytes)
+        with self._index.look():
+            return max(whole - self._sources.taken(self._index, self._segment_bytes), 0)
+
+
+def keep_index(context: Context, sources: ItemSources) -> IndexKeeper | DatabaseKeeper:
+    return (IndexKeeper if context.store.tables is None else DatabaseKeeper)(context, sources)
+
+
+def take_batch(index: Index, sources: ItemSources) -> bool:
+    """Add some of what an index lacks; return whether that was all."""
+    taken = 0
+    with index.change():
+        for batch in sources.find_missing(index):
+            apply_batch(index, batch)
+            taken += len(batch.items or ()) + 1
+            if taken >= _AT_ONCE and batch.source != JOURNAL:
+                return False
+    return True
+
+
 class _JoinedMarks:
     """The marks of two indexes: the second's replace the first's."""
 
@@ -478,20 +536,12 @@ class _JoinedMarks:
         kept = {source: mark for source, mark in first.items() if source not in self._hidden}
         return kept | self._second.marks(begin)
 
+    def marks_of(self, sources: Iterable[str]) -> dict[str, str]:
+        return {source: mark for source in sources if (mark := self.mark(source))}
+
 
 def apply_batch(index: Index, batch: ItemBatch) -> None:
     if batch.items is None:
         index.drop(batch.source)
     else:
         index.take(batch.source, batch.mark, batch.items, anew=batch.anew, over=batch.over, said=batch.said)
-
-
-def faults(store: Store) -> list[str]:
-    """Check the whole index of a memory and return its faults; none if there is no index."""
-    index = SqliteIndex(store.locate(VIEW))
-    try:
-        return index.faults() if index.open(make=False) else []
-    except (DamagedIndex, OSError) as error:
-        return [str(error)]
-    finally:
-        index.close()
