@@ -21,7 +21,15 @@ import pytest
 from looseleaf.base.errors import Refused, is_there
 from looseleaf.store.postgres.embedded import APPLICATION, OWNER, SUPERUSER, EmbeddedServer, find_programs
 
-FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "200", "autovacuum_naptime": "10min"}
+FOLDER = {"dynamic_shared_memory_type": "mmap"}
+"""All that a server has is in its folder: then it can be killed and cleared away whole."""
+
+FAST = FOLDER | {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    "autovacuum_naptime": "10min",
+}
 """Settings of a server whose data may be lost with the machine. Killing it loses nothing."""
 
 TEMPLATE = "migrated"
@@ -152,7 +160,7 @@ def own_server(**settings: str) -> Iterator[Running]:
     It is as durable as a real one; its disk may be memory.
     """
     refuse_without_server()
-    server = EmbeddedServer(servers() / f"own-{uuid.uuid4().hex[:10]}", settings)
+    server = EmbeddedServer(servers() / f"own-{uuid.uuid4().hex[:10]}", FOLDER | settings)
     with gate():
         use = server.running()
         use.__enter__()
