@@ -138,7 +138,9 @@ class Pair:
 def _truth(files: dict[str, bytes]) -> dict[str, bytes]:
     """Leave out views, locks, and what only a folder needs."""
     only = ("views/", "log/lock", "log/turn", "log/machine", "log/aside/late", "log/forgetter", ".gitignore")
-    return {name: data for name, data in files.items() if not name.startswith(only)}
+    logs = (name for name, data in files.items() if name.endswith(".jsonl") and not data)
+    empty = {*logs}  # a log that was just sealed may have an empty file
+    return {name: data for name, data in files.items() if not name.startswith(only) and name not in empty}
 
 
 @contextmanager
