@@ -56,6 +56,12 @@ _LAST = _number("N", f"at most this many ({LAST})", default=LAST)
 _MODEL = _value("NAME", "for the context window of this model (else the one in the settings)")
 _AS_OF = _value("DATE", "as it was on a day, or at a time")
 _ROOT = _value("FOLDER", "a folder of memories: each folder in it is one")
+_POSTGRES = _value(
+    "ADDRESS",
+    "the memories of a PostgreSQL database; without an address, of a server of your own that is started for it",
+    nargs="?",
+    const="",
+)
 _PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
 _HERE = _switch("even what is private, in a folder that git tracks")
 _FACT = _value("FACT", "its relation, words of it, its id, or `page.md:line`")
@@ -259,6 +265,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "serve the memory as a page in the browser, as REST and as MCP, on one port of this machine",
         {
             "--root": _ROOT,
+            "--postgres": _POSTGRES,
             "--host": _value("HOST", "the address to listen on (127.0.0.1)"),
             "--port": _number("N", "the port (8765; 0: any)"),
             "--allow-host": _value("NAMES", "more names of this server, separated by commas"),
@@ -267,12 +274,12 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--proxy": _value("NAME", "an HTTPS proxy serves it under this name"),
             "--json-log": _switch("a line of JSON for each request, on standard error"),
         },
-        "serve\nserve --root memories",
+        "serve\nserve --root memories\nserve --postgres",
     ),
     "login": (
         "serve.login",
         "print another link to sign in to the page of a running server",
-        {"--root": _ROOT},
+        {"--root": _ROOT, "--postgres": _POSTGRES},
         "login",
     ),
     "token": (
@@ -282,6 +289,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "act": {"choices": _TOKEN_ACTS, "help": "what to do"},
             "name": _optional("new: what the token is for; revoke: its id"),
             "--root": _ROOT,
+            "--postgres": _POSTGRES,
             "--memories": _value(
                 "NAMES", "the memories it sees, separated by commas (*: all; else the only one)"
             ),

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import signal
+from contextlib import nullcontext
 
 import uvicorn
 
@@ -21,6 +22,7 @@ from looseleaf.serve.http import AT_A_TIME, OWN_NAMES, AllowedHosts, Connection,
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from looseleaf.serve.serving import Serving
@@ -172,9 +174,11 @@ class Claim:
             ) from None
         return self
 
-    def tell(self, address: str) -> None:
+    def tell(self, address: str) -> AbstractContextManager[None]:
+        """Say where the server is; for a block, after which it is still claimed."""
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, f"{address}\n".encode(), 0)
+        return nullcontext()
 
     def __exit__(self, *_: object) -> None:
         os.ftruncate(self._fd, 0)

@@ -273,14 +273,18 @@ class SharedState:
         with self.claim(name) as is_free:
             return not is_free
 
-    def announce(self, address: str) -> AloneInDatabase:
-        """Say where this process serves, for as long as it lives."""
+    @contextmanager
+    def tell(self, address: str) -> Iterator[None]:
+        """Say where this process serves, while the block runs and the process lives."""
         name = f"servers/{new_id()}.json"
-        own = self.claim(name)
-        own.__enter__()
         told = {"address": address, "host": socket.gethostname(), "pid": os.getpid()}
-        self.put(name, json.dumps(told).encode())
-        return own
+        with self.claim(name):
+            self.put(name, json.dumps(told).encode())
+            try:
+                yield
+            finally:
+                with suppress(Refused):
+                    self.put(name, None)
 
     def servers(self) -> list[str]:
         """Return the addresses of the servers that run, the newest last; those that were killed are taken away."""

@@ -1,6 +1,7 @@
 """The verbs of a server: `serve` starts it, `login` lets a person in, `token` a program.
 
-Who may come in is in a file outside of every memory, so `login` and `token` need not ask a server.
+Who may come in is kept outside of every memory: in a file, or in the database whose memories are served. So `login` and
+`token` need not ask a server.
 """
 
 from __future__ import annotations
@@ -8,15 +9,27 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 
 from looseleaf.base.errors import Invalid, NotFound, Refused, is_there, to_get
-from looseleaf.cli.output import open_memory, plain, print_answer, print_json, say, table
+from looseleaf.base.paths import is_address
+from looseleaf.cli.output import memory_path, open_memory, plain, print_answer, print_json, say, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from typing import Protocol
+
     from looseleaf.cli.verb_table import CliOptions
-    from looseleaf.serve.access import Token
+    from looseleaf.serve.access import Access, Token
     from looseleaf.serve.pool import Pool
+    from looseleaf.serve.serving import Serving
+    from looseleaf.serve.shared import SharedState
+    from looseleaf.store.postgres.address import Address
+
+else:
+    Protocol = object
 
 PORT = 8765
 _GARBAGE = (20_000, 20, 100)
@@ -34,40 +47,135 @@ def serve(options: CliOptions) -> int:
     gc.enable()  # other commands end before they make garbage; a server lives long
     gc.set_threshold(*_GARBAGE)
     from looseleaf.serve import http
-    from looseleaf.serve.access import Access
     from looseleaf.serve.app import app
-    from looseleaf.serve.audit import Audit
     from looseleaf.serve.metrics import Log
-    from looseleaf.serve.runner import Claim, begin_logging, names_of, raise_files, runner
+    from looseleaf.serve.runner import begin_logging, names_of, raise_files, runner
     from looseleaf.serve.runner import serve as run
-    from looseleaf.serve.serving import Serving
 
     host = "127.0.0.1" if options.host in (None, "localhost") else str(options.host)
     tls = _tls(options)
     if host not in http.LOOPBACK:
         _refuse_open(options, host)
     raise_files()
-    pool = _pool(options)
-    access = Access(_access_folder(options))
     at = PORT if options.port is None else options.port
-    with Claim(access.folder) as claim, http.listen(host, at) as sock:
+    served = _serving_of_folder(options) if options.postgres is None else _serving_of_database(options)
+    with served as (serving, claim), http.listen(host, at) as sock:
         port = sock.getsockname()[1]
         names = names_of(port, options.allow_host, proxy=options.proxy, is_tls=tls is not None)
-        serving = Serving(pool, access, Audit(access.folder), is_https=names.is_https, warms=True)
+        serving.is_https = names.is_https
         server = runner(app(serving, names.allowed, Log(is_json=options.json_log)), serving, tls=tls)
         begin_logging(is_json=options.json_log)
-        claim.tell(names.address)
-        what = plain(pool.root or pool.path(pool.only))
-        sys.stderr.write(f"looseleaf: serving {what}; to sign in, once, within two minutes, open\n")
-        sys.stderr.flush()
-        print(f"{names.address}/login/{access.make_code()}", flush=True)
-        run(server, sock)
+        with claim.tell(names.address):
+            what = plain(serving.pool.root or serving.pool.path(serving.pool.only))
+            sys.stderr.write(f"looseleaf: serving {what}; to sign in, once, within two minutes, open\n")
+            sys.stderr.flush()
+            print(f"{names.address}/login/{serving.access.make_code()}", flush=True)
+            run(server, sock)
     return 0
+
+
+class _Told(Protocol):
+    """What says where a server runs, while the block that it returns runs."""
+
+    def tell(self, address: str) -> AbstractContextManager[object]: ...
+
+
+@contextmanager
+def _serving_of_folder(options: CliOptions) -> Iterator[tuple[Serving, _Told]]:
+    from looseleaf.serve.access import Access
+    from looseleaf.serve.audit import Audit
+    from looseleaf.serve.runner import Claim
+    from looseleaf.serve.serving import Serving
+
+    pool, access = _pool(options), Access(_access_folder(options))
+    with Claim(access.folder) as claim:
+        yield Serving(pool, access, Audit(access.folder), warms=True), claim
+
+
+# --- a database -------------------------------------------------------------------------
+
+
+@contextmanager
+def _serving_of_database(options: CliOptions) -> Iterator[tuple[Serving, _Told]]:
+    with _database(options) as address:
+        from looseleaf.serve.database_pool import join
+        from looseleaf.serve.serving import Serving
+        from looseleaf.store.postgres.database import close_all
+
+        joined = join(address)
+        if not options.postgres and not joined.pool.names():
+            _make_first(address)
+        try:
+            yield Serving(joined.pool, joined.access, joined.audit, warms=True, joined=joined), joined.state
+        finally:
+            joined.listening.close()
+            close_all()
+
+
+def _make_first(address: Address) -> None:
+    """Make a memory in a new server for trying, so that there is something to look at."""
+    from looseleaf.pages.folder import init
+    from looseleaf.store.postgres.address import default_namespace
+
+    init(address.of(default_namespace()).where)
+
+
+@contextmanager
+def _database(options: CliOptions) -> Iterator[Address]:
+    """Have the database there that is named, or a server for trying; its tables are brought to this version."""
+    if not is_there("postgres"):
+        raise Refused(
+            f"Nothing was done: a database needs packages that are missing. Install them with {to_get('postgres')}."
+        )
+    if options.root is not None:
+        raise Invalid("Nothing was done: --root serves folders, --postgres a database. Give one of the two.")
+    from looseleaf.store.postgres.address import Address, parse_address
+
+    if options.postgres:
+        found = parse_address(options.postgres)
+        if found.namespace:
+            raise Invalid(
+                f"Nothing was done: a server has all memories of a database. Leave out namespace={found.namespace}; a "
+                "token may see only some of them."
+            )
+        yield Address(found.url, "", found.pooled)
+        return
+    from looseleaf.store.postgres.embedded import OWNER, EmbeddedServer, default_folder
+    from looseleaf.store.postgres.migrate import migrate
+
+    server = EmbeddedServer(default_folder())
+    with server.running():
+        migrate(parse_address(server.address(OWNER)))
+        yield parse_address(server.address())
+
+
+@contextmanager
+def _access(options: CliOptions) -> Iterator[Access]:
+    from looseleaf.serve.access import Access
+
+    if options.postgres is None:
+        yield Access(_access_folder(options))
+        return
+    with _shared(options) as state:
+        yield Access(state)
+
+
+@contextmanager
+def _shared(options: CliOptions) -> Iterator[SharedState]:
+    with _database(options) as address:
+        from looseleaf.serve.shared import SharedState
+        from looseleaf.store.postgres.check_database import refuse_unfit
+        from looseleaf.store.postgres.database import database_at
+
+        refuse_unfit(database_at(address))
+        yield SharedState(address)
 
 
 def login(options: CliOptions) -> int:
     """Print a link to sign in."""
     _refuse_without_extra()
+    if options.postgres is not None:
+        return _login_to_database(options)
     from looseleaf.serve.access import Access
     from looseleaf.serve.runner import address_of
 
@@ -84,14 +192,32 @@ def login(options: CliOptions) -> int:
     return 0
 
 
+def _login_to_database(options: CliOptions) -> int:
+    from looseleaf.serve.access import Access
+
+    with _shared(options) as state:
+        servers = state.servers()
+        if not servers:
+            raise NotFound(
+                "No link was made: no server of this database runs. Start one with `looseleaf serve --postgres`, which "
+                "prints a link."
+            )
+        link = f"{servers[-1]}/login/{Access(state).make_code()}"
+        print_answer(options, {"link": link}, link)
+    return 0
+
+
 # --- tokens -----------------------------------------------------------------------------
 
 
 def token(options: CliOptions) -> int:
-    from looseleaf.serve.access import Access
-
     _refuse_without_extra()
-    pool, access = _pool(options), Access(_access_folder(options))
+    with _access(options) as access:
+        return _do_token(options, access)
+
+
+def _do_token(options: CliOptions, access: Access) -> int:
+    pool = _pool(options) if options.postgres is None else None
     if options.act == "list":
         return _list_tokens(options, access.tokens())
     if not options.name:
@@ -105,7 +231,7 @@ def token(options: CliOptions) -> int:
         raise Invalid("No token was made: --days is the number of days until it ends; 0: it never does.")
     made, secret = access.make_token(
         options.name,
-        _memories(options, pool),
+        _memories(options, pool) if pool is not None else _memories_there(options),
         _split(options.scopes),
         agent=options.agent or "main",
         voice=options.voice or "",
@@ -173,6 +299,16 @@ def _memories(options: CliOptions, pool: Pool) -> list[str]:
     return names
 
 
+def _memories_there(options: CliOptions) -> list[str]:
+    """Return the named memories of a database. One that is not there yet may be named: a token may come before it."""
+    from looseleaf.serve.access import EVERY
+    from looseleaf.store.postgres.address import check_namespace
+
+    if options.memories is None:
+        raise Invalid("No token was made: name its memories with --memories NAMES (*: all).")
+    return [name if name == EVERY else check_namespace(name) for name in _split(options.memories)]
+
+
 def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
@@ -193,6 +329,11 @@ def _pool(options: CliOptions) -> Pool:
     from looseleaf.serve.pool import Pool, name_for
 
     if options.root is None:
+        if is_address(memory_path(options)):
+            raise Invalid(
+                "Nothing was done: this memory is in a database. `looseleaf serve --postgres ADDRESS` serves all that "
+                "are there."
+            )
         with open_memory(options) as memory:
             path = memory.path
         return Pool(path=path, name=name_for(path))
@@ -213,7 +354,6 @@ def _root(options: CliOptions) -> str:
 
 
 def _access_folder(options: CliOptions) -> str:
-    from looseleaf.cli.output import memory_path
     from looseleaf.serve.access import access_folder
 
     if options.root is not None:
