@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen, members_of
-from looseleaf.base.paths import REVIEW
+from looseleaf.base.paths import REVIEW, is_address
 from looseleaf.facts.changes import compare_facts
 from looseleaf.log.journal import edit_of, forward, record_of
 from looseleaf.log.two_heads import find_heads
@@ -35,6 +35,7 @@ from looseleaf.store.bring import (
     missing_forgets,
     within,
 )
+from looseleaf.store.context import shown_name
 from looseleaf.store.machines import OTHERS
 from looseleaf.store.read_only import ReadStore
 from looseleaf.store.root import unwritten
@@ -94,8 +95,14 @@ class Merged:
 def merge(parts: Parts, where: str, *, dry_run: bool = False, has_pages: bool = True) -> Merged:
     """Merge another copy into this memory. `has_pages`: its pages were written from its logs, so that any difference is
     a person's."""
+    memory = parts.files.path
+    if is_address(where):
+        raise Refused(
+            f"Nothing was merged: {shown_name(where)} is in a database. `looseleaf export --as folder` writes a copy of "
+            "it; merge that."
+        )
     try:
-        with OtherCopy(where, parts.files.path, parts.context.policy.lock_seconds) as copy:
+        with OtherCopy(where, memory, parts.context.policy.lock_seconds) as copy:
             if not dry_run:
                 return _Merge(parts, parts, copy, has_pages=has_pages).merge()
             from looseleaf.memory.trial import open_trial

@@ -11,8 +11,10 @@ from tempfile import TemporaryDirectory
 
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen, members_of
+from looseleaf.base.paths import is_address
 from looseleaf.base.values import sha256
 from looseleaf.facts.changes import compare_facts
+from looseleaf.store.context import shown_name
 from looseleaf.sync.carried import is_carried
 from looseleaf.sync.exchange import Exchange
 
@@ -115,14 +117,20 @@ def sync(
         raise Invalid(
             'Nothing was synced: no place was named. Give one, or set it in looseleaf.toml: sync = "/media/stick/notes"'
         )
+    memory = home or parts.files.path
+    if is_address(given):
+        raise Refused(
+            f"Nothing was synced: {shown_name(given)} is in a database, to which all machines write at once. `looseleaf "
+            "move` puts a memory there."
+        )
     kind, address = kind_of(given)
     is_local = kind == "folder" or ":" not in address.partition("/")[0]
     if is_local:
-        start = home or parts.files.path if where is None else os.getcwd()
+        start = memory if where is None else os.getcwd()
         address = os.path.normpath(os.path.join(start, os.path.expanduser(address)))
     was_missing = False
     if is_local and kind != "git":
-        _refuse_nesting(home or parts.files.path, address)
+        _refuse_nesting(memory, address)
         was_missing = _refuse_missing(address, kind)
     parts.pages.absorb.by_files()  # a fact that a person wrote here did not come from there
     before, pages = parts.notebook.facts(), _versions(parts)

@@ -13,10 +13,11 @@ import json
 import os
 from contextlib import contextmanager
 
-from looseleaf.base.errors import Invalid
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import FARTHEST
-from looseleaf.base.paths import is_page
+from looseleaf.base.paths import is_address, is_page
+from looseleaf.store.context import shown_name
 from looseleaf.transfer.archives import LARGEST, BrokenArchive, open_pack, reason_of, unpacking_errors
 from looseleaf.transfer.formats.agent_lines import parse_time
 
@@ -231,6 +232,11 @@ class ImportSource:
             raise Invalid(f"Nothing was imported: a path is text, not {type(path).__name__}.")
         if not os.fspath(path):  # the caller meant a path: `import "$UNSET"`
             raise Invalid("Nothing was imported: the path is empty. Give a file or a folder.")
+        if is_address(path):
+            raise Refused(
+                f"Nothing was imported: {shown_name(str(path))} is in a database. `looseleaf export` writes what is in "
+                "it; import that."
+            )
         self.path = os.path.abspath(os.fspath(path))
         self.notes: list[str] = []
         self.kind, self._pack = open_pack(self.path, self.notes.append)
