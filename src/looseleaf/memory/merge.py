@@ -98,8 +98,8 @@ def merge(parts: Parts, where: str, *, dry_run: bool = False, has_pages: bool = 
     memory = parts.files.path
     if is_address(where):
         raise Refused(
-            f"Nothing was merged: {shown_name(where)} is in a database. `looseleaf export --as folder` writes a copy of "
-            "it; merge that."
+            f"Nothing was merged: {shown_name(where)} is in a database. `looseleaf export --as folder` writes a copy; "
+            "merge that."
         )
     try:
         with OtherCopy(where, memory, parts.context.policy.lock_seconds) as copy:

@@ -120,8 +120,8 @@ def sync(
     memory = home or parts.files.path
     if is_address(given):
         raise Refused(
-            f"Nothing was synced: {shown_name(given)} is in a database, to which all machines write at once. `looseleaf "
-            "move` puts a memory there."
+            f"Nothing was synced: {shown_name(given)} is in a database, to which all machines write at once. "
+            "`looseleaf move` puts a memory there."
         )
     kind, address = kind_of(given)
     is_local = kind == "folder" or ":" not in address.partition("/")[0]
