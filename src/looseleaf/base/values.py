@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
     """One line of a log, as a JSON object without its checksum."""
 
+    Edition = tuple[int, ...] | None
+    """What changes with each forget (FORMAT §17.6)."""
+
     Ended = tuple[str, str, str | None]
     """A fact that is no longer true: its id, since when, and the id of the one that replaces it."""
 

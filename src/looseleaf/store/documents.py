@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from looseleaf.base.policy import Policy
-    from looseleaf.base.values import Record
+    from looseleaf.base.values import Edition, Record
     from looseleaf.store.disk import Lock
-    from looseleaf.store.protocol import Edition
     from looseleaf.store.root import Root
     from looseleaf.store.streams import Segments, Streams
 

@@ -9,10 +9,9 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
+    from looseleaf.base.values import Edition as Edition
     from looseleaf.store.documents import Removal, StagedFile
     from looseleaf.store.postgres.database import Database
-
-    Edition = tuple[int, ...] | None
 else:
     Protocol = object  # only type checkers need more, and `typing` costs every start
 
