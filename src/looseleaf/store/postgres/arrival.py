@@ -161,7 +161,8 @@ class Arrival:
                 "`looseleaf check` there, then repeat it."
             )
         self._wire.execute(
-            "UPDATE looseleaf.memories SET state = 'here', note = NULL WHERE memory = %s", (self.memory,)
+            "UPDATE looseleaf.memories SET state = 'here', note = NULL, edition = edition + %s WHERE memory = %s",
+            (int(not self.is_there), self.memory),  # who knew it before it left has read other lines
         )
 
 

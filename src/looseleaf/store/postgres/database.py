@@ -47,12 +47,17 @@ class Wire(psycopg.Connection[tuple[object, ...]]):
     """A connection, and the memory that it is set to."""
 
     memory: int | None = None
-    begun: object = None
-    """When the server began to serve it: with the process's number, that names it."""
+    server: tuple[object, ...] = (0, None)
+    """The server's process: its number, and when it began."""
 
 
 class Lost(Exception):
-    """The connection broke while a query was on its way: it may have been done or not."""
+    """The connection broke while a query was on its way: it may have been done or not. `server`: the process that the
+    server had for it."""
+
+    def __init__(self, why: str, server: tuple[object, ...]) -> None:
+        super().__init__(why)
+        self.server = server
 
 
 class Overloaded(Busy):
@@ -126,8 +131,6 @@ class Database:
         self._pool: ConnectionPool[Wire] | None = None
         self._pid = os.getpid()
         self.claims = Claims(self.connect)
-        self._lost: list[tuple[int, object]] = []
-        """The servers' processes whose answers were lost."""
 
     @property
     def shown(self) -> str:
@@ -173,13 +176,17 @@ class Database:
         _note_beginning(wire)
         return wire
 
-    def end_lost(self) -> None:
-        """End what the server may still be doing for connections that broke: after this, what is not there will not
+    def end(self, lost: Lost) -> None:
+        """End what the server may still be doing for a connection that broke: after this, what is not there will not
         come."""
-        lost, self._lost = self._lost, []
-        for pid, begun in lost:
-            query = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
-            self.run(None, query, (pid, begun))
+        query = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
+        deadline = time.monotonic() + self.patience
+        while self.run(None, query, lost.server) == [(False,)]:
+            if time.monotonic() > deadline:
+                raise Unreachable(
+                    f"It is not known whether it was written: the connection to {self.shown} broke, and the server "
+                    "does not end what it was doing. Look there, then repeat the command."
+                )
 
     @contextmanager
     def wire(self) -> Iterator[Wire]:
@@ -243,21 +250,22 @@ class Database:
             try:
                 return self._run(on, memory, query, values)
             except psycopg.Error as error:
+                if not again and is_away(error):
+                    raise Lost(str(error), on.server) from error
                 raise self.explain(error) from error
         deadline, pause = time.monotonic() + self.patience, _FIRST_PAUSE
-        sender: tuple[int, object] = 0, None
+        server: tuple[object, ...] = ()
         while True:
             is_sent = False
             try:
                 with self.wire() as wire:
-                    is_sent, sender = True, (wire.info.backend_pid, wire.begun)
+                    is_sent, server = True, wire.server
                     return self._run(wire, memory, query, values)
             except psycopg.Error as error:
                 if is_sent and not is_away(error):
                     raise self.explain(error) from error
                 if is_sent and not again:
-                    self._lost.append(sender)
-                    raise Lost(str(error)) from error
+                    raise Lost(str(error), server) from error
                 if time.monotonic() > deadline:
                     raise self.explain(error) from error
             except Unreadable as refused:
@@ -331,26 +339,40 @@ class Database:
     @contextmanager
     def transaction(self, memory: int, wire: Wire | None = None, *, isolation: str = "") -> Iterator[Wire]:
         """A transaction for a memory: all of the block or nothing. `isolation`: another one than READ COMMITTED."""
+        if wire is None:
+            with self.wire() as own, self.transaction(memory, own, isolation=isolation):
+                yield own
+            return
+        is_complete = False
         try:
-            if wire is None:
-                with self.wire() as own, self.transaction(memory, own, isolation=isolation):
-                    yield own
-                return
             with wire.transaction():
                 if isolation:
                     wire.execute(f"SET TRANSACTION ISOLATION LEVEL {isolation}")
                 wire.memory = None
                 wire.execute("SELECT set_config('looseleaf.memory', %s, true)", (str(memory),))
                 yield wire
+                is_complete = True
         except psycopg.Error as error:
+            if is_complete and is_away(error):
+                raise self.unknown(error) from error
             raise self.explain(error) from error
+
+    def unknown(self, error: psycopg.Error) -> Unreachable:
+        """Return the word for a commit without an answer."""
+        return Unreachable(
+            f"It is not known whether it was done: the connection to {self.shown} broke at its end "
+            f"({_first_line(error)}). Repeat the command: what was done is not done twice."
+        )
 
     def explain(self, error: psycopg.Error) -> Refused:
         """Return what an error means for the person that asked, and what to do."""
-        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        why = without_password(why.removeprefix("connection failed: "))
+        why = without_password(_first_line(error).removeprefix("connection failed: "))
         if error.sqlstate == "LL001":
             return Displaced(moved_sentence(why))
+        if any(each in why for each in _FULL):
+            return Overloaded(
+                f"Nothing was done: {self.shown} takes no more connections ({why}). Repeat it in a moment."
+            )
         for kinds, say in _SAYS:
             if isinstance(error, kinds):
                 return say(self.shown, why)
@@ -373,8 +395,12 @@ def is_away(error: BaseException | None) -> bool:
         if error.sqlstate is not None:
             return error.sqlstate.startswith(("08", "57P"))
         said = str(error)
-        return not any(each in said for each in _NOT_AWAY)
+        return not any(each in said for each in (*_NOT_AWAY, *_FULL))
     return False
+
+
+def _first_line(error: psycopg.Error) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 _NOT_AWAY = (
@@ -385,6 +411,9 @@ _NOT_AWAY = (
     "certificate",
 )
 """What a server says that is there, and lets nobody in: libpq gives no code for that."""
+
+_FULL = ("too many clients already", "remaining connection slots", "too many connections for")
+"""What it says when it has no connection left."""
 
 
 def moved_sentence(to: str) -> str:
@@ -442,8 +471,8 @@ _SAYS: tuple[tuple[tuple[type[psycopg.Error], ...], Callable[[str, str], Refused
 
 
 def _note_beginning(wire: Wire) -> None:
-    row = wire.execute("SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()").fetchone()
-    wire.begun = row[0] if row is not None else None
+    query = "SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+    wire.server = wire.execute(query).fetchone() or (0, None)
 
 
 # --- one database for all memories of a process ------------------------------------------

@@ -37,16 +37,6 @@ class FolderView:
         )
         return bytes(rows[0][0]) if rows else None
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Write a body: its name says what is in it."""
-        self._store._upsert(path, data)
-
-    def make(self, path: str) -> None:
-        """A folder is there as soon as something is in it."""
-
-    def sync(self, *folders: str) -> None:
-        """What was committed is durable."""
-
     def read_log(self, path: str) -> bytes | None:
         """Return the bytes of a file of a log, or of its seals; None if there is no such file."""
         if not path.startswith("log/"):

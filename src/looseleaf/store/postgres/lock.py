@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from looseleaf.store.postgres.database import Claims, Database, Wire
 
-_LOCK = "SELECT pg_advisory_lock(%s)"
+_LOCK = "SELECT set_config('lock_timeout', %s, true), pg_advisory_lock(%s)"
 _UNLOCK = "SELECT pg_advisory_unlock(%s)"
 
 
@@ -72,13 +72,17 @@ class MemoryLock:
 
     def let_pass(self) -> None:
         """Wait for a thread of this process that holds the lock: those that wait at the server take connections."""
+        self._begin_anew_if_forked()
         if not self.threads.acquire(timeout=self._seconds):
             raise Busy(f"Nothing was done: another thread held {self._shown} too long. Repeat the command.")
         self.threads.release()
 
-    def __enter__(self) -> MemoryLock:
+    def _begin_anew_if_forked(self) -> None:
         if self._pid != os.getpid():
-            self._reset()  # forked: the connection is the parent's
+            self._reset()  # the connection is the parent's
+
+    def __enter__(self) -> MemoryLock:
+        self._begin_anew_if_forked()
         if not self.threads.acquire(timeout=self._seconds):
             raise Busy(f"Nothing was done: another thread held {self._shown} too long. Repeat the command.")
         try:
@@ -105,7 +109,12 @@ class MemoryLock:
         wire = self._database.hold()
         try:
             query, values = self._look()
-            rows = self._database.run_two(self._memory, (_LOCK, (self._memory,)), (query, values), on=wire)
+            rows = self._database.run_two(
+                self._memory,
+                (_LOCK, (f"{max(1, int(1000 * self._seconds))}ms", self._memory)),
+                (query, values),
+                on=wire,
+            )
             self._wire, self._owner = wire, threading.get_ident()
         except BaseException:
             self._wire = wire

@@ -36,11 +36,14 @@ LOOK = (
 
 
 class Seen:
-    """What a look saw."""
+    """What a look saw. `generation`: of the lines that were read; what it reads later may be kept only with those."""
 
-    def __init__(self, row: Sequence[Any], paths: Sequence[str], folders: Sequence[str]) -> None:
+    def __init__(
+        self, row: Sequence[Any], paths: Sequence[str], folders: Sequence[str], generation: int = 0
+    ) -> None:
         edition, streams, ends, found, sizes, hashes, times = row
         self.edition = int(edition)
+        self.generation = generation
         self.ends = dict(zip(streams or (), map(int, ends or ()), strict=True))
         self.stats: dict[str, Stat | None] = dict.fromkeys(paths)
         self.lists: dict[str, dict[str, Stat]] = {folder: {} for folder in folders}
@@ -54,6 +57,10 @@ class Seen:
         if folder in self.lists:
             self.lists[folder][stat.path] = stat
 
+    def knows(self, path: str) -> bool:
+        """True if it saw whether a document is there."""
+        return path in self.stats or path.rpartition("/")[0] in self.lists
+
     def note_gone(self, path: str) -> None:
         self.stats[path] = None
         self.lists.get(path.rpartition("/")[0], {}).pop(path, None)
@@ -64,8 +71,9 @@ def stat_of(path: str, size: int, digest: bytes, changed: float) -> Stat:
 
 
 class Looks(threading.local):
-    """The open look of each thread."""
+    """The open look of each thread. A forked child has none."""
 
+    pid = 0
     depth = 0
     seen: Seen | None = None
     """None: nothing was asked since the look began, or it must be asked again."""
@@ -136,15 +144,22 @@ class Lines:
 
     def __init__(self) -> None:
         self._alone = threading.Lock()
+        self.generation = 0
+        """One more each time that all is dropped."""
         self._tails: dict[str, Tail] = {}
         self._single: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
     def tail(self, stream: str) -> Tail | None:
         return self._tails.get(stream)
 
-    def note(self, stream: str, begin: int, end: int, lines: Sequence[tuple[int, bytes]]) -> None:
-        """Take in all lines from one place to another, which is the end of the stream."""
+    def note(
+        self, stream: str, begin: int, end: int, lines: Sequence[tuple[int, bytes]], generation: int
+    ) -> None:
+        """Take in all lines from one place to another, which is the end of the stream. What was read before the last
+        drop may be forgotten by now."""
         with self._alone:
+            if generation != self.generation:
+                return
             old = self._tails.get(stream)
             if old is not None and old.begin <= begin <= old.end <= end:
                 lines = [*(each for each in old.lines if each[0] < begin), *lines]
@@ -159,8 +174,10 @@ class Lines:
             first = begin if len(kept) == len(lines) else kept[-1][0] if kept else end
             self._tails[stream] = Tail(first, end, kept[::-1])
 
-    def keep(self, stream: str, at: int, line: bytes) -> None:
+    def keep(self, stream: str, at: int, line: bytes, generation: int) -> None:
         with self._alone:
+            if generation != self.generation:
+                return
             self._single[stream, at] = line
             while len(self._single) > _SINGLE_LINES:
                 self._single.popitem(last=False)
@@ -174,6 +191,7 @@ class Lines:
 
     def drop(self) -> None:
         with self._alone:
+            self.generation += 1
             self._tails.clear()
             self._single.clear()
 

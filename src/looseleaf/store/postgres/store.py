@@ -8,6 +8,7 @@ happen to files (torn ends, a copied folder, a save by an editor) is not looked 
 from __future__ import annotations
 
 import datetime
+import os
 import re
 import time
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from looseleaf.base.errors import (
     Outdated,
     Refused,
     Stale,
+    Unreachable,
     Unreadable,
     Unwritten,
 )
@@ -38,7 +40,7 @@ from looseleaf.store.postgres.folder_view import FolderView
 from looseleaf.store.postgres.lock import AloneInDatabase, MemoryLock
 from looseleaf.store.postgres.look import LOOK, Asked, Lines, Looks, Seen, stat_of
 from looseleaf.store.reading import OpenReading, Readings
-from looseleaf.store.records import Bodies
+from looseleaf.store.records import BODIES, Bodies
 from looseleaf.store.root import ASIDE, over_limit
 from looseleaf.store.streams import SUMS, records_in, segment_name, stamped, stream_files, stream_of_file
 
@@ -60,17 +62,26 @@ FIRST = 1 << _SHIFT
 _FIRST_ROWS, _MOST_ROWS = 64, 2048
 """Records to read at once: few at first, since often one is wanted."""
 
-_IDS_BACK = 2000
-"""Records that are looked through for one whose answer was lost."""
+_TRIES = 20
+"""How often a write is sent again whose connection broke each time."""
 
-_APPEND_ONE = "SELECT looseleaf.append_line(%s, %s, %s, %s, %s, %s)"
-_APPEND = "SELECT looseleaf.append_lines(%s, %s, %s::bytea[], %s::bigint[], %s, %s, %s, %s)"
+_APPEND_ONE = "SELECT looseleaf.append_line(%s, %s, %s, %s, %s, %s) AS start"
+_APPEND = "SELECT looseleaf.append_lines(%s, %s, %s::bytea[], %s::bigint[], %s, %s, %s, %s) AS start"
 _PUT = (
-    "SELECT outcome, present, other FROM looseleaf.put(%s, %s, %s, %s, %s::bytea, %s::bytea, %s::bytea, %s::bytea, "
-    "%s, %s, %s::timestamptz)"
+    "SELECT outcome, present, other, line_at FROM looseleaf.put(%s, %s, %s, %s, %s::bytea, %s::bytea, %s::bytea, "
+    "%s::bytea, %s, %s, %s::timestamptz)"
 )
 _VIEW = "SELECT looseleaf.view(%s, %s, %s, %s, %s, %s)"
 _PUBLISH = "SELECT looseleaf.publish(%s, %s, %s::text[], %s::text[], %s::bytea[], %s::bytea[], %s)"
+_WITH_BODIES = (
+    "WITH w AS MATERIALIZED ({query}), b AS (INSERT INTO looseleaf.documents "
+    "(memory, path, folder, sha256, version, data) "
+    "SELECT %s, u.path, %s, u.hash, nextval('looseleaf.versions'), u.data FROM w, "
+    "unnest(%s::text[], %s::bytea[], %s::bytea[]) AS u (path, hash, data) WHERE {is_done} "
+    "ON CONFLICT (memory, path) DO NOTHING) SELECT * FROM w"
+)
+"""A write and the bodies of its records, in one statement: where it is refused, they are not there either."""
+
 _STAT = "path, octet_length(data), sha256, extract(epoch FROM changed)::float8"
 
 
@@ -108,7 +119,7 @@ class PostgresStore:
         """Returns what another machine recorded, or a stand-in for what is forgotten."""
         self.policy = policy
         self._readings = Readings()
-        self._looks = Looks()
+        self._looks_of_threads = Looks()
         self._asked = Asked()
         self._lines_read = Lines()
         self._lock = MemoryLock(
@@ -117,7 +128,7 @@ class PostgresStore:
             self.path,
             look=self._look_query,
             admit=self._admit,
-            leave=self._leave_lock,
+            leave=self._leave_look,
             seconds=lambda: self.policy.lock_seconds,
         )
         self._view_of_folder = FolderView(self)
@@ -227,10 +238,11 @@ class PostgresStore:
         if self._since() not in (None, self._looks.seen.edition):
             raise Outdated
 
-    def _leave_lock(self) -> None:
-        self._looks.depth -= 1
-        if self._looks.depth == 0:
-            self._looks.seen = None
+    def _leave_look(self) -> None:
+        looks = self._looks
+        looks.depth -= 1
+        if looks.depth == 0:
+            looks.seen = None
 
     def _take_look(self, rows: Sequence[Sequence[Any]], values: Sequence[Any]) -> Seen:
         if not rows:
@@ -240,21 +252,28 @@ class PostgresStore:
             if self._edition_seen is not None:  # something was forgotten: it may be in what was read
                 self._drop_read()
             self._edition_seen = seen.edition
+        seen.generation = self._lines_read.generation
         return seen
 
     # --- looks -----------------------------------------------------------------------------
 
+    @property
+    def _looks(self) -> Looks:
+        looks = self._looks_of_threads
+        if looks.pid != os.getpid():
+            looks.pid, looks.depth, looks.seen = os.getpid(), 0, None
+        return looks
+
     @contextmanager
     def look(self) -> Iterator[None]:
         """A block in which this thread asks once for what it needs of the memory's state: see `look.py`."""
-        looks = self._looks
-        looks.depth += 1
+        pid = os.getpid()
+        self._looks.depth += 1
         try:
             yield
         finally:
-            looks.depth -= 1
-            if looks.depth == 0:
-                looks.seen = None
+            if pid == os.getpid():
+                self._leave_look()
 
     def look_again(self) -> None:
         """Let the rest of the block see what happened meanwhile."""
@@ -300,7 +319,8 @@ class PostgresStore:
     ) -> list[Position] | None:
         """Append records; return their places, or None if what was asked of the stream is not so."""
         stream_files(stream)  # refuses a name that is none
-        lines = [self._encode(record) for record in records]
+        bodies: dict[str, bytes] = {}
+        lines = [self._encode(record, bodies) for record in records]
         if not lines:
             return []
         offsets, size = [], 0
@@ -311,53 +331,103 @@ class PostgresStore:
         values: tuple[object, ...] = self.memory, stream, lines[0], cap, after, since
         if len(lines) > 1:
             query, values = _APPEND, (self.memory, stream, lines, offsets, size, cap, after, since)
-        while True:
+        query, values = self._with_bodies(query, values, bodies, "w.start IS NOT NULL")
+        generation = self._lines_read.generation
+        for _ in range(_TRIES):
             try:
                 start = self._write(query, values)[0][0]
                 break
-            except Lost:
-                start = self._find_written(stream, records[-1].get("id"), offsets[-1])
-                if start is not None:
-                    break
+            except Lost as lost:
+                places = self._find_written(lost, stream, records[-1].get("id"), lines)
+                if places is not None:
+                    return [unpack(at) for at in places]
+        else:
+            raise self._never_answered(stream)
         if start is None:
             return None
-        first = unpack(int(start))
+        places = [int(start) + at for at in offsets]
+        self._note_appended(stream, [*zip(places, lines, strict=True)], generation)
+        return [unpack(at) for at in places]
+
+    def _note_appended(self, stream: str, lines: list[tuple[int, bytes]], generation: int) -> None:
+        """Take in lines that this thread appended itself."""
+        start, end = lines[0][0], lines[-1][0] + len(lines[-1][1])
         if self._looks.seen is not None:
-            self._looks.seen.ends[stream] = int(start) + size
+            self._looks.seen.ends[stream] = end
         tail = self._lines_read.tail(stream)
-        if tail is not None and tail.end == int(start):
-            own = [(int(start) + at, line) for at, line in zip(offsets, lines, strict=True)]
-            self._lines_read.note(stream, int(start), int(start) + size, own)
-        return [Position(first.segment, first.offset + each) for each in offsets]
+        if tail is not None and tail.end == start:
+            self._lines_read.note(stream, start, end, lines, generation)
 
     def _write(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Run a statement that writes. Threads of a process that hold the lock go first, so that those that wait do
-        not take all connections."""
+        """Run a statement that writes; raise `Lost` if it may have been done or not. Threads of a process that hold the
+        lock go first, so that those that wait do not take all connections."""
         self._require_open()
         if self.reads_only:
             raise Unwritten(f"Nothing was written: {self.path} is only read from here.")
-        if self._lock.is_mine():
-            return self.run(query, values)
-        self._lock.let_pass()
-        return self.database.run(self.memory, query, values, again=False)
+        if not self._lock.is_mine():
+            self._lock.let_pass()
+        return self.database.run(self.memory, query, values, on=self._lock.wire, again=False)
 
-    def _find_written(self, stream: str, name: object, offset: int) -> int | None:
-        """Return where lines begin that may have been written before the connection broke, by the id of the last one;
-        None: they were not."""
-        self.database.end_lost()
-        for count, line in enumerate(self.read_back(stream)):
-            if line.record.get("id") == name:
-                return pack(line.position) - offset
-            if count >= _IDS_BACK:
-                break
+    def _end_lost(self, lost: Lost) -> None:
+        """End what the server may still be doing for a write: after this, what is not there will not come."""
+        self.look_again()
+        self.database.end(lost)
+
+    def _require_lock(self) -> None:
+        """Refuse to send a write again that was made under a lock, which ended with its connection."""
+        if self._lock.is_mine():
+            raise Unreachable(
+                f"Nothing was written: the connection that held the lock of {self.path} broke, and the lock ended with "
+                "it. Repeat the command."
+            )
+
+    def _never_answered(self, what: str) -> Unreachable:
+        return Unreachable(
+            f"{what} was not written: the connection to {self.database.shown} broke each time. Look at the log there."
+        )
+
+    def _find_written(
+        self, lost: Lost, stream: str, name: object, lines: Sequence[bytes]
+    ) -> list[int] | None:
+        """Return where lines begin that may have been written before the connection broke; None: they were not. The
+        last one is known by its bytes, or by its id where it was forgotten meanwhile."""
+        self._end_lost(lost)
+        marked = b'"id":' + codec.to_json(name) if isinstance(name, str) else lines[-1]
+        of_stream = (
+            "memory = %s AND stream = (SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s)"
+        )
+        query = (
+            f"SELECT pos, line FROM looseleaf.records WHERE {of_stream} AND "
+            "(line = %s OR position(%s::bytea IN line) > 0) ORDER BY pos DESC LIMIT 100"
+        )
+        values = self.memory, self.memory, stream
+        for at, line in self.database.run(self.memory, query, (*values, lines[-1], marked)):
+            if bytes(line) == lines[-1] or (
+                isinstance(name, str) and _record_of(bytes(line)).get("id") == name
+            ):
+                query = f"SELECT pos FROM looseleaf.records WHERE {of_stream} AND pos <= %s ORDER BY pos DESC LIMIT %s"
+                rows = self.database.run(self.memory, query, (*values, at, len(lines)))
+                return [int(row[0]) for row in reversed(rows)]
+        self._require_lock()
         return None
 
-    def _encode(self, record: Record) -> bytes:
+    def _encode(self, record: Record, bodies: dict[str, bytes]) -> bytes:
+        """Return a record's line. `bodies` gets what is too long for it, by path."""
         record = stamped(record)
         line = codec.encode_new(record)
         if len(line) > self.policy.body_bytes:
-            line = codec.encode(self._bodies.take_out(record))
+            taken = Bodies(_NewFiles(bodies), self.policy.body_bytes)  # type: ignore[arg-type]
+            line = codec.encode(taken.take_out(record))
         return line
+
+    def _with_bodies(
+        self, query: str, values: tuple[object, ...], bodies: Mapping[str, bytes], is_done: str
+    ) -> tuple[str, tuple[object, ...]]:
+        if not bodies:
+            return query, values
+        hashes = [bytes.fromhex(path.rpartition("/")[2]) for path in bodies]
+        more = self.memory, BODIES, [*bodies], hashes, [*bodies.values()]
+        return _WITH_BODIES.format(query=query, is_done=is_done), (*values, *more)
 
     def _ends(self) -> dict[str, int]:
         """Return where each stream ends."""
@@ -395,6 +465,8 @@ class PostgresStore:
         )
         stop = (1 << 62) if end is None else end
         seen = self._seen()
+        if start >= stop:
+            return
         if seen is not None:
             last = seen.ends.get(stream, 0)
             if start >= last:
@@ -424,7 +496,7 @@ class PostgresStore:
             if seen is not None and end is None and len(rows) < limit:
                 last = max(seen.ends.get(stream, 0), lines[-1][0] + len(lines[-1][1]) if lines else 0)
                 seen.ends[stream] = last
-                self._lines_read.note(stream, begin, last, found)
+                self._lines_read.note(stream, begin, last, found, seen.generation)
             yield from lines
             if len(rows) < limit:
                 return
@@ -447,8 +519,10 @@ class PostgresStore:
             "JOIN looseleaf.records r ON r.memory = %s AND r.stream = s.stream AND r.pos = u.pos"
         )
         values = (names, [at for own in wanted.values() for at in own], self.memory, self.memory)
+        seen = self._seen()
+        generation = seen.generation if seen is not None else -1
         for name, at, line in self.run(query, values):
-            self._lines_read.keep(str(name), int(at), bytes(line))
+            self._lines_read.keep(str(name), int(at), bytes(line), generation)
 
     def read_back(self, stream: str, end: Position | None = None) -> Iterator[LogLine]:
         lines = self._lines_back(stream, end)
@@ -482,7 +556,7 @@ class PostgresStore:
                 begin = lines[-1][0] if len(lines) == limit else 0
                 last = max(last, lines[0][0] + len(lines[0][1]) if lines else 0)
                 seen.ends[stream] = last
-                self._lines_read.note(stream, begin, last, lines[::-1])
+                self._lines_read.note(stream, begin, last, lines[::-1], seen.generation)
             is_first = False
             for at, line in lines:
                 yield from self._back(stream, at, line)
@@ -605,11 +679,21 @@ class PostgresStore:
 
     def rotate(self, stream: str) -> None:
         stream_files(stream)
-        self._write(
+        query = (
             "UPDATE looseleaf.streams SET next = ((next >> 40) + 1) << 40 WHERE memory = %s AND name = %s "
-            "AND (next & 1099511627775) > 0",
-            (self.memory, stream),
+            "AND (next & 1099511627775) > 0 RETURNING next"
         )
+        for _ in range(_TRIES):
+            try:
+                rows = self._write(query, (self.memory, stream))
+            except Lost as lost:
+                self._end_lost(lost)
+                self._require_lock()
+                continue  # twice is once
+            if rows and self._looks.seen is not None:
+                self._looks.seen.ends[stream] = int(rows[0][0])
+            return
+        raise self._never_answered(stream)
 
     def streams(self, machine: str = "") -> list[str]:
         """Return the streams of this memory's own log, or of another machine's, in their order."""
@@ -667,8 +751,7 @@ class PostgresStore:
 
     def _is_known(self, path: str) -> bool:
         """True if this thread's look saw whether the document is there."""
-        seen = self._looks.seen
-        return seen is not None and (path in seen.stats or path.rpartition("/")[0] in seen.lists)
+        return self._looks.seen is not None and self._looks.seen.knows(path)
 
     def _note_gone(self, path: str) -> None:
         if self._looks.seen is not None:
@@ -733,8 +816,9 @@ class PostgresStore:
     ) -> None:
         if data is None and base is None:
             raise Stale(path, base, None)
-        since = self._since()
-        values = (
+        since, bodies = self._since(), dict[str, bytes]()
+        line = self._encode(record, bodies) if record is not None else None
+        values: tuple[object, ...] = (
             self.memory,
             path,
             path.rpartition("/")[0],
@@ -742,19 +826,23 @@ class PostgresStore:
             data,
             bytes.fromhex(new) if new is not None else None,
             bytes.fromhex(base) if base is not None else None,
-            self._encode(record) if record is not None else None,
+            line,
             self.policy.segment_bytes,
             since,
             None if when is None else datetime.datetime.fromtimestamp(when, datetime.UTC),
         )
+        query, values = self._with_bodies(_PUT, values, bodies, "w.outcome = 'done'")
+        generation = self._lines_read.generation
         for _ in range(100):
             try:
-                outcome, present, other = self._write(_PUT, values)[0]
-            except Lost:
-                if self._is_done(path, new, record):
+                outcome, present, other, line_at = self._write(query, values)[0]
+            except Lost as lost:
+                if self._is_done(lost, path, new, record, line):
                     return
                 continue
             if outcome == "done":
+                if line is not None:
+                    self._note_appended(JOURNAL, [(int(line_at), line)], generation)
                 if data is None or new is None:
                     self._note_gone(path)
                 else:
@@ -772,13 +860,24 @@ class PostgresStore:
                 raise Stale(path, base, bytes(present).hex() if present is not None else None)
         raise Unwritten(f"{path} was not written: it changes all the time. Repeat it.")
 
-    def _is_done(self, path: str, new: str | None, record: Record | None) -> bool:
+    def _is_done(
+        self, lost: Lost, path: str, new: str | None, record: Record | None, line: bytes | None
+    ) -> bool:
         """True if a change was made before its connection broke."""
-        self.database.end_lost()
-        if record is not None:
-            return self._find_written(JOURNAL, record.get("id"), 0) is not None
-        data = self._document(path)
-        return (None if data is None else sha256(data)) == new
+        if record is not None and line is not None:
+            return self._find_written(lost, JOURNAL, record.get("id"), [line]) is not None
+        self._end_lost(lost)
+        data = self._committed(path)
+        is_done = (None if data is None else sha256(data)) == new
+        if not is_done:
+            self._require_lock()
+        return is_done
+
+    def _committed(self, path: str) -> bytes | None:
+        """Return a document as another connection sees it than the one that may hold the lock."""
+        query = "SELECT data FROM looseleaf.documents WHERE memory = %s AND path = %s"
+        rows = self.database.run(self.memory, query, (self.memory, path))
+        return bytes(rows[0][0]) if rows else None
 
     def view(self, path: str, data: bytes, *, of: Edition | tuple[()] = ()) -> None:
         path = canonical(path)
@@ -816,15 +915,18 @@ class PostgresStore:
         paths_of, folders, hashes, bodies = (
             (list(each) for each in zip(*rows, strict=True)) if rows else ([],) * 4
         )
-        while True:
+        for _ in range(_TRIES):
             try:
                 values = self.memory, folder, paths_of, folders, hashes, bodies, self._since()
                 is_new = self._write(_PUBLISH, values)[0][0]
                 break
-            except Lost:
-                self.database.end_lost()
-                if all(self._document(path) == data for path, data in paths.items()):
+            except Lost as lost:
+                self._end_lost(lost)
+                if all(self._committed(path) == data for path, data in paths.items()):
                     return
+                self._require_lock()
+        else:
+            raise self._never_answered(folder)
         self.look_again()
         if is_new is None:
             raise Outdated
@@ -980,6 +1082,25 @@ class PostgresStore:
             seen.lists[name] = {stat.path: stat for stat in found}
             seen.stats |= seen.lists[name]
         return found
+
+
+class _NewFiles:
+    """Where the bodies of new records go until they are written with them."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self._files = files
+
+    def read(self, path: str, limit: int | None = None) -> bytes | None:
+        return self._files.get(path)
+
+    def replace(self, path: str, data: bytes) -> None:
+        self._files[path] = data
+
+    def make(self, path: str) -> None:
+        """A folder is there as soon as something is in it."""
+
+    def sync(self, *folders: str) -> None:
+        """What was committed is durable."""
 
 
 def _record_of(line: bytes) -> Record:

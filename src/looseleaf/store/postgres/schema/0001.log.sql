@@ -193,11 +193,11 @@ END $$;
 
 -- Change a document from the exact bytes that the caller read (`base`; NULL: there was none) to others (`bytes`; NULL:
 -- none), and journal the change in the same act. `outcome`: done, stale (`present` is its hash now), twin (`other` is
--- the document of nearly the same name), or outdated.
+-- the document of nearly the same name), or outdated. `line_at`: where the journaled line begins.
 CREATE FUNCTION looseleaf.put(
     m bigint, p text, in_folder text, folded text, bytes bytea, hash bytea, base bytea, journaled bytea, cap bigint,
     since bigint, at_time timestamptz,
-    OUT outcome text, OUT present bytea, OUT other text
+    OUT outcome text, OUT present bytea, OUT other text, OUT line_at bigint
 ) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(m);
@@ -237,7 +237,7 @@ BEGIN
         RETURN;
     END IF;
     IF journaled IS NOT NULL THEN
-        PERFORM looseleaf.append_line(m, 'journal', journaled, cap, NULL, NULL);
+        line_at := looseleaf.append_line(m, 'journal', journaled, cap, NULL, NULL);
     END IF;
     PERFORM pg_notify('looseleaf', m::text || ' ' || left(p, 200));
 END $$;
