@@ -43,9 +43,15 @@ def ask(memory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     def call(kind: str, **spec: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         said = io.BytesIO()
         monkeypatch.setattr(job, "_claim_output", lambda: said)
-        target = tmp_path / "job.json"
+        target = tmp_path / "jobs" / "x.json"
         head = {"id": "x", "kind": kind, "asked": "hash", "is_dry": bool(spec.get("dry_run"))}
-        told = {"kind": kind, "path": str(memory), "alone": True, "head": head, "target": str(target)} | spec
+        told = {
+            "kind": kind,
+            "path": str(memory),
+            "alone": True,
+            "head": head,
+            "state": {"folder": str(tmp_path)},
+        } | spec
         monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(told)))
         assert job.main() == 0
         return [json.loads(line) for line in said.getvalue().splitlines()], json.loads(target.read_bytes())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import statistics
 import subprocess
@@ -22,9 +21,10 @@ from looseleaf.memory import Memory
 from looseleaf.pages.folder import init
 from looseleaf.serve import jobs as jobs_module
 from looseleaf.serve.audit import Audit
-from looseleaf.serve.jobs import DIED, FORGOTTEN, NOT_BEGUN, Job, Jobs, _hold
+from looseleaf.serve.jobs import DIED, FORGOTTEN, NOT_BEGUN, Job, Jobs
 from looseleaf.serve.once import KeyUsed
 from looseleaf.serve.pool import Pool
+from looseleaf.serve.state import FolderState
 from serving import serving
 
 SOON = 60.0
@@ -131,13 +131,14 @@ def test_what_an_import_of_an_earlier_server_still_reads_is_left_to_it(place: Pa
     done(jobs, "mira", "import", {"file": str(place / "access" / "not-there")})
     [kept] = (place / "access" / "jobs").glob("*.json")
     kept.write_text(json.dumps(json.loads(kept.read_text()) | {"state": "running"}))
-    held = _hold(str(kept.with_suffix(".lock")))
+    held = FolderState(str(place / "access")).hold(f"jobs/{kept.stem}")
+    held.__enter__()
     read = place / "access" / "incoming" / "tmp1"
     read.mkdir(parents=True)
     later = opened(place)
     later.open()
     assert read.exists()
-    os.close(held)
+    held.__exit__(None, None, None)
     assert later.wait(kept.stem, SOON).state == "lost"
     until = time.monotonic() + SOON
     while read.exists() and time.monotonic() < until:
@@ -292,6 +293,7 @@ from pathlib import Path
 from looseleaf.serve.audit import Audit
 from looseleaf.serve.jobs import Jobs
 from looseleaf.serve.pool import Pool
+from looseleaf.serve.state import FolderState
 place = Path(sys.argv[1])
 jobs = Jobs(Pool(str(place / "memories")), str(place / "access"), Audit(str(place / "access")))
 running = jobs.start("mira", "forget", {"match": "Northwind"}, "a key")
@@ -329,10 +331,9 @@ def test_a_process_that_died_with_its_server_is_told_by_the_next_one(place: Path
     job = Job("01M7SE0N6DSE9AH1M6RQ0K814V", "mira", "import")
     job.state = "running"
     jobs._write(job, job.head())
-    lock = _hold(jobs._lock_path(job.id))
-    jobs.open()
-    assert jobs.get(job.id).state == "running"
-    os.close(lock)
+    with FolderState(str(place / "access")).hold(f"jobs/{job.id}"):
+        jobs.open()
+        assert jobs.get(job.id).state == "running"
     assert (jobs.wait(job.id, SOON).state, jobs.get(job.id).error) == ("lost", DIED)
     (place / "access" / "jobs" / "01M7SE0N6DSE9AH1M6RQ0K814W.json").write_text("{")
     (place / "access" / "jobs" / "notes.json").write_text("{}")

@@ -17,6 +17,7 @@ from looseleaf.pages.folder import init, is_memory
 from looseleaf.serve.access import Access
 from looseleaf.serve.pool import IDLE_SECONDS, KEPT_SECONDS, NAME, Pool, Taken
 from looseleaf.serve.shared import MADE, REMOVED, Listening, SharedAudit, SharedState
+from looseleaf.serve.state import FORGOTTEN
 from looseleaf.store.postgres.address import check_namespace
 from looseleaf.store.postgres.check_database import refuse_unfit
 
@@ -53,6 +54,7 @@ class DatabasePool(Pool):
         self._database = listening.database
         self._numbers: dict[str, int] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._editions: dict[int, list[int]] = {}
         self._asked = 0.0
         self.on_left: list[Callable[[str], None]] = []
         """Told, in the server's own thread, which memory is gone that was here."""
@@ -88,6 +90,18 @@ class DatabasePool(Pool):
             raise NotFound("There is no memory of this name.")
         self._numbers[name] = int(rows[0][0])
 
+    def edition(self, name: str) -> list[int]:
+        """Return how often something was forgotten in a memory; asked for again when the database says that it was."""
+        if name not in self._numbers:
+            self._look_for(name)
+        number = self._numbers[name]
+        found = self._editions.get(number)
+        if found is None:
+            query = "SELECT edition FROM looseleaf.memories WHERE memory = %s"
+            rows = self._database.run(number, query, (number,))
+            found = self._editions[number] = [int(rows[0][0])] if rows else [-1]
+        return found
+
     def _open_memory(self, path: str) -> Memory:
         if not is_memory(path):
             raise NotFound("There is no memory of this name.")
@@ -114,10 +128,14 @@ class DatabasePool(Pool):
                 self._leave(name)
 
     def _beat(self, is_new: bool) -> None:
+        if is_new:
+            self._editions.clear()
         if is_new or time.monotonic() - self._asked > NAMES_SECONDS:
             self._read_names()
 
     def _hear(self, memory: int, path: str) -> None:
+        if path == FORGOTTEN:
+            self._editions.pop(memory, None)
         if path == MADE:
             self._read_names()
         elif path == REMOVED:

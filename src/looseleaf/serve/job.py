@@ -15,8 +15,8 @@ import sys
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.serve.jobs import READS, edition_at, kept, remove_received
-from looseleaf.serve.state import replace
+from looseleaf.serve.jobs import FOLDER, READS, edition_at, kept, remove_received
+from looseleaf.serve.state import FolderState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from looseleaf.forget.forget import Forgotten
     from looseleaf.memory import Memory
+    from looseleaf.serve.state import State
 
     Done = tuple[dict[str, Any], dict[str, Any]]
     """What came of a job, and what may be kept of that for ever: numbers and ids."""
@@ -70,6 +71,9 @@ class Teller:
 def main() -> int:
     teller = Teller(_claim_output())
     spec = json.load(sys.stdin)
+    state = _open_state(spec["state"])
+    if state.is_shared:
+        state.hold(f"{FOLDER}/{spec['head']['id']}").__enter__()  # until this process ends
     _heed_signals(spec["kind"], teller)
     said: dict[str, Any]
     try:
@@ -82,11 +86,21 @@ def main() -> int:
         signal.signal(each, signal.SIG_IGN)
     said["ended"] = time.time()
     is_kept = not (spec["kind"] == "forget" and spec.get("dry_run"))
-    replace(spec["target"], json.dumps(kept(spec["head"], said if is_kept else _bare(said))).encode() + b"\n")
+    told = json.dumps(kept(spec["head"], said if is_kept else _bare(said))).encode() + b"\n"
+    state.put(f"{FOLDER}/{spec['head']['id']}.json", told)
     if file := spec.get("file"):
         remove_received(file)
     teller.say(**said, is_written=True)
     return 0
+
+
+def _open_state(told: Mapping[str, str]) -> State:
+    if "folder" in told:
+        return FolderState(told["folder"])
+    from looseleaf.serve.shared import SharedState
+    from looseleaf.store.postgres.address import parse_address
+
+    return SharedState(parse_address(told["address"]))
 
 
 def _bare(said: dict[str, Any]) -> dict[str, Any]:
@@ -127,8 +141,16 @@ def _run(spec: Mapping[str, Any], teller: Teller) -> dict[str, Any]:
     policy = without_layers(settings(path, agent)) if spec["alone"] else None
     with Memory(path, agent=agent, policy=policy) as memory:
         result, lasting = _ACTS[kind](memory, spec, teller)
-        mark = memory.parts.context.store.locate("log/tombstones.jsonl")
-        return {"state": "done", "result": result, "lasting": lasting, "edition": [mark, edition_at(mark)]}
+        return {"state": "done", "result": result, "lasting": lasting, "edition": _edition(memory)}
+
+
+def _edition(memory: Memory) -> list[Any]:
+    """Return what a forget changes, and how it is."""
+    store = memory.parts.store
+    if store.is_far:
+        return ["", list(store.edition() or ())]
+    mark = store.locate("log/tombstones.jsonl")
+    return [mark, edition_at(mark)]
 
 
 # --- what is done ------------------------------------------------------------------------

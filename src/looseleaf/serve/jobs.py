@@ -1,14 +1,13 @@
 """Jobs: work that takes a while, each in a process of its own, so that no screen and no request waits for it.
 
-One job of a memory runs at a time, and two in all; the others wait. What became of a job is kept in a file of its own
-beside the tokens, outside of every memory, and outlives the server. Invariants: of what was asked only a keyed hash is
-written down, so no file names what was forgotten; what a result quotes of a memory is dropped when anything there is
-forgotten.
+One job of a memory runs at a time, and two in all; the others wait. What became of a job is kept in a document of its
+own beside the tokens, outside of every memory, and outlives the server; servers of one database see each other's.
+Invariants: of what was asked only a keyed hash is written down, so no document names what was forgotten; what a result
+quotes of a memory is dropped when anything there is forgotten.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -19,12 +18,12 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, nullcontext, suppress
 
-from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Unreachable
 from looseleaf.base.ids import is_id, new_id
 from looseleaf.serve.once import KeyUsed
-from looseleaf.serve.state import replace
+from looseleaf.serve.state import FolderState, remove
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from looseleaf.serve.audit import Audit
     from looseleaf.serve.pool import Pool
     from looseleaf.serve.shared import SharedAudit
+    from looseleaf.serve.state import Seen, State
 
 FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "forget": {
@@ -64,6 +64,8 @@ _KEPT = 1_000
 _LOOK_SECONDS = 0.2
 """How often to look at a process that an earlier server started."""
 _CLOSE_SECONDS = 5.0
+_TELL_SECONDS = 1.0
+"""How often other servers are told how far a job is."""
 _LONGEST = 1 << 26
 """Bytes of a line from a process."""
 
@@ -100,6 +102,10 @@ class Job:
         self.is_dry = False
         """True if it only says what would be done."""
         self.key = self.asked = ""
+        self.server = ""
+        """The server that has it, where several share them."""
+        self.told = 0.0
+        """When others were last told how far it is."""
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -133,17 +139,21 @@ class Job:
 
     def head(self) -> dict[str, Any]:
         """Return what its file has before it ends."""
-        names = ("id", "memory", "kind", "state", "made", "began", "key", "asked", "is_dry")
+        names = ("id", "memory", "kind", "state", "made", "began", "key", "asked", "is_dry", "server")
         return {name: getattr(self, name) for name in names}
 
 
 class Jobs:
-    """The jobs of one server. Any thread may ask for one."""
+    """The jobs of one server, or of several that share their state. Any thread may ask for one."""
 
-    def __init__(self, pool: Pool, folder: str, audit: Audit | SharedAudit) -> None:
+    def __init__(self, pool: Pool, state: State | str, audit: Audit | SharedAudit) -> None:
         self._pool, self._audit = pool, audit
-        self.folder = os.path.join(folder, FOLDER)
-        self._access_folder = folder
+        self._state: State = FolderState(state) if isinstance(state, str) else state
+        self._access_folder = self._state.folder
+        self.folder = os.path.join(self._access_folder, FOLDER)
+        self._own = new_id() if self._state.is_shared else ""
+        self._alive = ExitStack()
+        """What says that this process lives."""
         self.on_change: list[Callable[[Job], None]] = []
         """Told of each job that begins, goes on or ends, in any thread."""
         self._lock = threading.RLock()
@@ -152,7 +162,9 @@ class Jobs:
         self._specs: dict[str, dict[str, Any]] = {}
         """What was asked of those that wait."""
         self._editions: dict[str, tuple[str, list[int]]] = {}
-        """For each result: the file that a forget replaces, and how it looked."""
+        """For each result: the file that a forget replaces ("": in a database), and how it looked."""
+        self._seen: dict[str, Seen] = {}
+        """The documents of jobs that other servers have."""
         self._lasting: dict[str, dict[str, Any]] = {}
         self._left: list[str] = []
         """What an earlier server received."""
@@ -169,7 +181,11 @@ class Jobs:
         self._audit.require()
         asked = _asked(given)
         name = _hash(f"{memory}\n{kind}\n{key}") if key else ""
-        with self._lock:
+        # Other servers begin no job meanwhile: it might be this one.
+        alone = self._state.changing(f"{FOLDER}/begin") if self._own else nullcontext()
+        with self._lock, alone:
+            if self._own:
+                self._state.look_again()
             self._read()
             same = self._same(memory, kind, name, self._hash(asked))
             if same is not None:
@@ -181,7 +197,7 @@ class Jobs:
                 raise Busy(f"Nothing was done: {_WAITING} jobs wait already. Try again when some have ended.")
             job = Job(new_id(), memory, kind)
             job.key, job.asked = name, self._hash(asked)
-            job.is_dry = bool(given.get("dry_run"))
+            job.is_dry, job.server = bool(given.get("dry_run")), self._own
             before = self.last(memory, kind)
             if before is not None and before.began is not None and before.ended is not None:
                 job.expected = before.ended - before.began
@@ -240,7 +256,7 @@ class Jobs:
             for job in [job for job in self._jobs.values() if job.memory == memory]:
                 for told in (self._jobs, self._editions, self._lasting):
                     told.pop(job.id, None)
-                _remove(self._path(job.id))
+                self._state.put(_name_of(job.id), None)
 
     @property
     def live(self) -> int:
@@ -266,10 +282,12 @@ class Jobs:
                 raise Refused(
                     "Nothing was cancelled: a forget is carried out whole, once it has begun. Wait until it ends."
                 )
-            if job.state == "waiting":
+            if job.state == "waiting" and job.server == self._own:
                 self._end(job, {"state": "cancelled"})
             elif job.process is not None:
                 job.process.send_signal(signal.SIGTERM)  # its last line says what came of it
+            elif self._own and job.server != self._own:
+                self._write(job, job.head() | {"is_cancelled": True})  # whose it is hears that
             else:
                 raise Refused("Nothing was cancelled: an earlier server began this job. Wait until it ends.")
         return job
@@ -278,7 +296,7 @@ class Jobs:
 
     def _go_on(self) -> None:
         """Begin what may begin. Under the lock."""
-        running = [job for job in self._jobs.values() if job.state == "running"]
+        running = [job for job in self._jobs.values() if job.state == "running" and job.server == self._own]
         busy = {job.memory for job in running}
         for id in list(self._specs):
             job = self._jobs[id]
@@ -291,18 +309,15 @@ class Jobs:
     def _begin(self, job: Job, spec: dict[str, Any]) -> None:
         job.state, job.began = "running", time.time()
         self._write(job, job.head())
-        told = spec | {"kind": job.kind, "head": job.head(), "target": self._path(job.id)}
-        lock = _hold(self._lock_path(job.id))
-        try:
+        told = spec | {"kind": job.kind, "head": job.head(), "state": self._state.told()}
+        with nullcontext() if self._own else self._state.hold(_chore(job.id)) as lock:
             job.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "looseleaf.serve.job"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                pass_fds=(lock,),  # held as long as the process lives
+                pass_fds=(lock,) if isinstance(lock, int) else (),  # held as long as the process lives
                 start_new_session=True,  # what ends the server in its terminal does not end a forget
             )
-        finally:
-            os.close(lock)
         self._tell(job)
         given = (job, job.process, json.dumps(told).encode(), spec.get("file", ""))
         threading.Thread(target=self._follow, args=given, name="looseleaf-job", daemon=True).start()
@@ -324,6 +339,7 @@ class Jobs:
             elif said:
                 with self._lock:
                     job.done, job.total = int(said.get("done", 0)), int(said.get("total", 0))
+                    self._tell_others(job)
                     self._tell(job)
         process.stdout.close()
         process.wait()
@@ -342,7 +358,8 @@ class Jobs:
         self._take(job, said)
         if not said.get("is_written"):
             self._write(job, kept(job.head(), said))
-        _remove(self._lock_path(job.id))
+        if not self._own:
+            remove(self._state.place(f"{_chore(job.id)}.lock"))
         self._audit.write(act="job ended", job=job.id, kind=job.kind, memory=job.memory, state=job.state)
         self._tell(job)
 
@@ -358,11 +375,14 @@ class Jobs:
     def _fresh(self, job: Job) -> Job:
         """Drop what a result quotes, if something has been forgotten since. Under the lock."""
         told = self._editions.get(job.id)
-        if told is not None and edition_at(told[0]) != told[1]:
+        if told is not None and self._edition(job.memory, told[0]) != told[1]:
             del self._editions[job.id]
             job.result, job.is_outdated = self._lasting[job.id], True
             self._write(job, kept(job.head(), {**self._said(job), "result": job.result, "edition": None}))
         return job
+
+    def _edition(self, memory: str, file: str) -> list[int]:
+        return edition_at(file) if file else self._pool.edition(memory)
 
     def _said(self, job: Job) -> dict[str, Any]:
         error = FORGOTTEN if job.kind == "forget" and job.error else job.error
@@ -379,27 +399,14 @@ class Jobs:
     def _hash(self, asked: str) -> str:
         """Return a hash of what was asked, by which words can be compared, and not guessed without the key."""
         if not self._secret:
-            path = os.path.join(self.folder, "key")
-            try:
-                with open(path, "rb") as file:
-                    self._secret = file.read()
-            except FileNotFoundError:
-                self._secret = secrets.token_bytes(32)
-                os.makedirs(self.folder, mode=0o700, exist_ok=True)
-                replace(path, self._secret)
+            with self._state.changing(f"{FOLDER}/key") as draft:
+                draft.data = self._secret = draft.data or secrets.token_bytes(32)
         return hashlib.blake2b(
             asked.encode("utf-8", "surrogatepass"), key=self._secret, digest_size=16
         ).hexdigest()
 
-    def _path(self, id: str) -> str:
-        return os.path.join(self.folder, f"{id}.json")
-
-    def _lock_path(self, id: str) -> str:
-        return os.path.join(self.folder, f"{id}.lock")
-
     def _write(self, job: Job, told: Mapping[str, Any]) -> None:
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        replace(self._path(job.id), json.dumps(told).encode() + b"\n")
+        self._state.put(_name_of(job.id), json.dumps(told).encode() + b"\n")
 
     def _drop(self, file: str) -> None:
         """Remove the file that an import was received in; no file elsewhere."""
@@ -418,19 +425,18 @@ class Jobs:
         self._left = []
 
     def _read(self) -> None:
-        """Read the jobs of earlier servers, once; follow those whose process still runs."""
+        """Read the jobs of earlier servers, once; follow those whose process still runs. Of servers that run, read
+        again what changed."""
+        if self._own:
+            self._read_others()
         if self._is_read:
             return
         self._is_read = True
-        try:
-            names = sorted(
-                name.removesuffix(".json") for name in os.listdir(self.folder) if name.endswith(".json")
-            )
-        except FileNotFoundError:
+        if self._own:
             return
-        ids = [name for name in names if is_id(name)]
+        ids = self._ids()
         for id in ids[:-_KEPT]:
-            _remove(self._path(id))
+            self._state.put(_name_of(id), None)
         followed = []
         for id in ids[-_KEPT:]:
             job = self._read_job(id)
@@ -445,17 +451,19 @@ class Jobs:
             given = (followed,)
             threading.Thread(target=self._watch, args=given, name="looseleaf-jobs", daemon=True).start()
 
+    def _ids(self) -> list[str]:
+        names = (name.rpartition("/")[2] for name in self._state.names(FOLDER))
+        return [name.removesuffix(".json") for name in names if is_id(name.removesuffix(".json"))]
+
     def _read_job(self, id: str) -> Job | None:
-        try:
-            with open(self._path(id), "rb") as file:
-                said = _object(file.read())
-        except OSError:
-            return None
+        said = _object(self._state.see(_name_of(id)).data or b"")
         if not {"memory", "kind", "state", "made"} <= said.keys():
             return None
         job = Job(id, str(said["memory"]), str(said["kind"]))
         job.made, job.began, job.ended = float(said["made"]), said.get("began"), said.get("ended")
         job.key, job.asked = str(said.get("key") or ""), str(said.get("asked") or "")
+        job.server = str(said.get("server") or "")
+        job.done, job.total = int(said.get("done") or 0), int(said.get("total") or 0)
         job.is_outdated, job.is_dry = bool(said.get("is_outdated")), bool(said.get("is_dry"))
         self._take(job, said)
         return job
@@ -463,7 +471,7 @@ class Jobs:
     def _watch(self, jobs: list[Job]) -> None:
         """Wait for the processes that an earlier server started."""
         while not self._is_stopping.is_set() and jobs:
-            ended = [job for job in jobs if not _is_held(self._lock_path(job.id))]
+            ended = [job for job in jobs if not self._state.is_held(_chore(job.id))]
             for job in ended:
                 jobs.remove(job)
                 with self._lock:
@@ -471,17 +479,77 @@ class Jobs:
                     said: dict[str, Any] = {"state": "lost", "error": DIED}
                     if found is not None and not found.is_live:
                         job.ended = found.ended
-                        with open(self._path(job.id), "rb") as file:
-                            said = {**_object(file.read()), "is_written": True}
+                        data = self._state.see(_name_of(job.id)).data or b""
+                        said = {**_object(data), "is_written": True}
                     self._end(job, said)
                     self._clear()
                     self._go_on()
             self._is_stopping.wait(_LOOK_SECONDS)
 
+    # --- other servers -----------------------------------------------------------------------
+
+    def _read_others(self) -> None:
+        """Take in what other servers wrote of their jobs. Under the lock."""
+        there = self._ids()
+        for id in there:
+            seen = self._state.see(_name_of(id))
+            if seen is self._seen.get(id):
+                continue
+            self._seen[id] = seen
+            job, known = self._read_job(id), self._jobs.get(id)
+            if known is not None and known.server == self._own:
+                if _object(seen.data or b"").get("is_cancelled") and known.is_live and known.can_be_cancelled:
+                    self.cancel(id)
+            elif job is not None:
+                self._jobs[id] = job
+                self._tell(job)
+        for id in set(self._seen) - set(there):
+            self._seen.pop(id)
+            for told in (self._jobs, self._editions, self._lasting):
+                told.pop(id, None)
+
+    def _tell_others(self, job: Job) -> None:
+        """Write down how far a job is, where other servers may be asked; not too often."""
+        if self._own and time.monotonic() - job.told > _TELL_SECONDS:
+            job.told = time.monotonic()
+            with suppress(Refused):
+                self._write(job, job.head() | {"done": job.done, "total": job.total})
+
+    def hear(self, name: str = "") -> None:
+        """Take in that a document changed."""
+        if name.startswith(FOLDER):
+            with self._lock:
+                self._read()
+
+    def outdate(self, memory: str) -> None:
+        """Drop what results quote of a memory in which something was forgotten."""
+        self.of(memory)
+
+    def clear_lost(self) -> None:
+        """Write down that the jobs of servers that were killed are lost, if their processes are too."""
+        with self._lock:
+            self._read()
+            others = [job for job in self._jobs.values() if job.is_live and job.server != self._own]
+        for job in others:
+            if self._state.is_held(f"servers/{job.server}") or self._state.is_held(_chore(job.id)):
+                continue
+            with self._lock:
+                self._state.look_again(_name_of(job.id))
+                self._read()
+                now = self._jobs.get(job.id)
+                if now is not None and now.is_live:
+                    self._end(now, {"state": "lost", "error": NOT_BEGUN if now.state == "waiting" else DIED})
+        with self._lock:
+            for id in self._ids()[:-_KEPT]:
+                if not self._jobs[id].is_live:
+                    self._state.put(_name_of(id), None)
+
     # --- the end -----------------------------------------------------------------------------
 
     def open(self) -> None:
         """Take up the jobs of an earlier server, and clear what it had half received."""
+        if self._own:
+            self._alive.enter_context(self._state.hold(f"servers/{self._own}"))
         with self._lock, suppress(FileNotFoundError):
             self._read()
             self._left = os.listdir(os.path.join(self._access_folder, INCOMING))
@@ -493,13 +561,17 @@ class Jobs:
         with self._lock:
             self._is_stopping.set()
             for id in list(self._specs):
-                self._end(self._jobs[id], {"state": "lost", "error": NOT_BEGUN})
+                with suppress(Unreachable):
+                    self._end(self._jobs[id], {"state": "lost", "error": NOT_BEGUN})
             ending = [job for job in self._jobs.values() if job.kind in READS and job.process is not None]
             for job in ending:
                 if job.process is not None:
                     job.process.send_signal(signal.SIGTERM)
         for job in ending:
-            self.wait(job.id, _CLOSE_SECONDS)
+            with suppress(Unreachable):
+                self.wait(job.id, _CLOSE_SECONDS)
+        with suppress(Refused):
+            self._alive.close()
 
 
 def kept(head: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
@@ -555,37 +627,18 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _hold(path: str) -> int:
-    """Make a file and lock it; return it open."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    return fd
+def _chore(id: str) -> str:
+    """Return the name by which a job's process says that it lives."""
+    return f"{FOLDER}/{id}"
 
 
-def _is_held(path: str) -> bool:
-    """True while the process that a job runs in is alive."""
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
+def _name_of(id: str) -> str:
+    """Return the name of a job's document."""
+    return f"{FOLDER}/{id}.json"
 
 
 def remove_received(file: str) -> None:
     """Remove a file that was received, and the folder that was made for it."""
-    for remove, path in ((os.unlink, file), (os.rmdir, os.path.dirname(file))):
+    for end, path in ((os.unlink, file), (os.rmdir, os.path.dirname(file))):
         with suppress(OSError):
-            remove(path)
+            end(path)

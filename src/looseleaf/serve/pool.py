@@ -108,6 +108,10 @@ class Pool:
             return os.path.join(self.root, name)
         raise NotFound("There is no memory of this name.")
 
+    def edition(self, name: str) -> list[int]:
+        """Return the edition of a memory that is in a database."""
+        raise NotFound("There is no memory of this name.")
+
     async def look_again(self) -> None:
         """Have `names` know also those that were made just now."""
 

@@ -15,6 +15,7 @@ from looseleaf.serve.events import Events
 from looseleaf.serve.jobs import Jobs
 from looseleaf.serve.once import Once
 from looseleaf.serve.pool import Pool
+from looseleaf.serve.state import FORGOTTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ RATE = 50.0
 """Requests a second, for one token."""
 STREAMS = 8
 """Open streams of events, for one token."""
+CLEAR_SECONDS = 5.0
+"""How often a server looks for jobs of others that were killed."""
 _ONCE = 256
 """Memories whose requests with a key are kept at hand."""
 WARM = 4
@@ -99,15 +102,17 @@ class Serving:
         self._warming: asyncio.Task[None] | None = None
         self.limits = Limits()
         self.events = Events()
-        self.jobs = Jobs(pool, access.folder, audit)
+        self.jobs = Jobs(pool, access.state, audit)
         self.jobs.on_change.append(self.events.tell_job)
         self.is_stopping = False
         self._once: OrderedDict[str, Once] = OrderedDict()
         self.joined = joined
+        self._cleared = time.monotonic()
         if joined is not None:
             joined.pool.on_left.append(self._forget_of)
             joined.listening.on_told.append(self._hear)
             joined.listening.on_beat.append(self._hear_all)
+            joined.state.on_change.append(self.jobs.hear)
 
     @property
     def is_ready(self) -> bool:
@@ -115,12 +120,20 @@ class Serving:
         return not self.is_stopping and (self.joined is None or self.joined.listening.is_well)
 
     def _hear(self, memory: int, path: str) -> None:
-        if self.joined is not None:
-            self.events.tell_changed(self.joined.pool.names_of(memory))
+        if self.joined is None:
+            return
+        names = self.joined.pool.names_of(memory)
+        self.events.tell_changed(names)
+        if path == FORGOTTEN:
+            for name in names:
+                self.jobs.outdate(name)
 
     def _hear_all(self, is_new: bool) -> None:
         if is_new:
             self.events.tell_changed(self.events.followed)
+        if is_new or time.monotonic() - self._cleared > CLEAR_SECONDS:
+            self._cleared = time.monotonic()
+            self.jobs.clear_lost()
 
     def _forget_of(self, name: str) -> None:
         """Drop what was kept of a memory that is gone."""

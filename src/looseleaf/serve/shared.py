@@ -181,10 +181,10 @@ class SharedState:
             return sorted(each.path for each in self.store.list(folder))
         return sorted(name for name in list(self._seen) if name.rpartition("/")[0] == folder)
 
-    def look_again(self, name: str) -> None:
-        self._fetch(name)
-
-    def _read_all(self) -> None:
+    def look_again(self, name: str = "") -> None:
+        if name:
+            self._fetch(name)
+            return
         with self._alone():
             found = {each.path: each.mark[0] for folder in _FOLDERS for each in self.store.list(folder)}
             changed = [name for name, mark in found.items() if self._seen.get(name, _NOTHING).mark != mark]
@@ -230,7 +230,7 @@ class SharedState:
 
     def _beat(self, is_new: bool) -> None:
         if is_new:
-            self._read_all()
+            self.look_again()
 
     # --- writing ---------------------------------------------------------------------------
 
@@ -246,6 +246,8 @@ class SharedState:
 
     def put(self, name: str, data: bytes | None) -> None:
         with self._alone():
+            if self._listening is None:
+                self._fetch(name)
             while True:
                 before = self._seen.get(name, _NOTHING).data
                 try:
@@ -264,14 +266,19 @@ class SharedState:
 
     # --- who serves ------------------------------------------------------------------------
 
+    def hold(self, name: str) -> AloneInDatabase:
+        return self.claim(name)
+
+    def is_held(self, name: str) -> bool:
+        with self.claim(name) as is_free:
+            return not is_free
+
+    def told(self) -> dict[str, str]:
+        return {"address": Address(self.address.url, "", self.address.pooled).where}
+
     def claim(self, name: str) -> AloneInDatabase:
         """Return a chore of which one process of all is the owner; it ends with its process."""
         return self.store.alone(name)
-
-    def is_claimed(self, name: str) -> bool:
-        """True while a process has that chore."""
-        with self.claim(name) as is_free:
-            return not is_free
 
     @contextmanager
     def tell(self, address: str) -> Iterator[None]:
@@ -291,7 +298,7 @@ class SharedState:
         found = []
         for name in self.names("servers"):
             data = self.see(name).data
-            if not self.is_claimed(name):
+            if not self.is_held(name):
                 self.put(name, None)
             elif data is not None:
                 with suppress(ValueError, KeyError):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
+FORGOTTEN = "log/tombstones.jsonl"
+"""The path of which a database tells when something was forgotten in a memory."""
 _LOCK = "access.lock"
 
 
@@ -62,8 +64,17 @@ class State(Protocol):
     def names(self, folder: str) -> list[str]:
         """Return the names of the documents directly in a folder, in their order."""
 
-    def look_again(self, name: str) -> None:
-        """Ask for a document that another server may just have changed; wait for it."""
+    def look_again(self, name: str = "") -> None:
+        """Ask for a document that another server may just have changed, else for all; wait for it."""
+
+    def hold(self, name: str) -> AbstractContextManager[object]:
+        """Say that this process lives, by a name, as long as it does and the block runs."""
+
+    def is_held(self, name: str) -> bool:
+        """True while a process says so."""
+
+    def told(self) -> dict[str, str]:
+        """Return what another process opens the same state with."""
 
     def place(self, name: str) -> str:
         """Say where a document is, to a person."""
@@ -88,7 +99,8 @@ class FolderState:
             if before is not None and before.mark == mark:
                 return before
             with open(path, "rb") as file:
-                self._refuse_open_file(os.fstat(file.fileno()), path)
+                if "/" not in name:  # who may come in; what became of jobs opens nothing
+                    self._refuse_open_file(os.fstat(file.fileno()), path)
                 return Seen(mark, file.read())
         except FileNotFoundError:
             return Seen(None, None)
@@ -128,8 +140,35 @@ class FolderState:
         except FileNotFoundError:
             return []
 
-    def look_again(self, name: str) -> None:
+    def look_again(self, name: str = "") -> None:
         """What is seen is the file itself."""
+
+    @contextmanager
+    def hold(self, name: str) -> Iterator[int]:
+        """Also yield the open file: a process that is given it holds it too."""
+        path = f"{self.place(name)}.lock"
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield fd
+        finally:
+            os.close(fd)
+
+    def is_held(self, name: str) -> bool:
+        try:
+            fd = os.open(f"{self.place(name)}.lock", os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False
+
+    def told(self) -> dict[str, str]:
+        return {"folder": self.folder}
 
 
 def replace(path: str, data: bytes) -> None:
