@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from typing import Any
 
+    from looseleaf.base.messages import Distiller
     from looseleaf.store.postgres.address import Address
 
 CONCURRENCY = 4
@@ -106,8 +107,10 @@ class Worker:
         kinds: Sequence[str] = (),
         concurrency: int = CONCURRENCY,
         once: bool = False,
+        distiller: Distiller | None = None,
         timing: Timing | None = None,
     ) -> None:
+        """`distiller`: of all memories, in place of the one that their settings name."""
         unknown = [kind for kind in kinds if kind not in KINDS]
         if unknown:
             raise Invalid(
@@ -127,6 +130,7 @@ class Worker:
         self._kinds = list(kinds) or None
         self._concurrency = concurrency
         self._is_once = once
+        self._distiller = distiller
         self._timing = timing or Timing()
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._is_stopping = False
@@ -344,7 +348,8 @@ class Worker:
             told: dict[str, Any] = {"id": taken.id, "kind": asked.kind, "agent": asked.agent, "began": began}
             told |= {"made": taken.made}
             try:
-                with Memory(store.address.where, agent=asked.agent or "main") as memory:
+                agent = asked.agent or "main"
+                with Memory(store.address.where, agent=agent, distiller=self._distiller) as memory:
                     result = carry_out(memory, asked)
             except BaseException as error:
                 is_last = self._pause(taken, error) is None
