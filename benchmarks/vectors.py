@@ -37,7 +37,7 @@ except ImportError:
 from looseleaf.base.errors import Refused  # noqa: E402
 from looseleaf.index import nearest  # noqa: E402
 from looseleaf.index.embed import minilm  # noqa: E402
-from looseleaf.index.vectors import Vectors  # noqa: E402
+from looseleaf.index.vectors import FileVectors  # noqa: E402
 
 DIMENSIONS, TOP, ROUNDS = 384, 100, 15
 
@@ -50,8 +50,8 @@ def resident():
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
 before = resident()
 if way == "ours":
-    from looseleaf.index.vectors import Vectors
-    Vectors(folder, "random").search(query, 100)
+    from looseleaf.index.vectors import FileVectors
+    FileVectors(folder, "random").search(query, 100)
 else:
     scores = numpy.memmap(rows, dtype=numpy.float32, mode="r").reshape(-1, 384) @ query
     numpy.argpartition(scores, -100)[-100:]
@@ -76,9 +76,9 @@ def in_turns(*ways: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
     return [median(seconds) for seconds in times]
 
 
-def fill(path: Path, count: int) -> tuple[Vectors, Path]:
+def fill(path: Path, count: int) -> tuple[FileVectors, Path]:
     """Ours, and a plain file of the same rows."""
-    vectors, plain, step = Vectors(str(path / "vectors"), "random"), path / "plain", 20_000
+    vectors, plain, step = FileVectors(str(path / "vectors"), "random"), path / "plain", 20_000
     with plain.open("wb") as file:
         for first in range(0, count, step):
             rows = some(min(step, count - first), first)

@@ -26,7 +26,7 @@ from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.values import text_hash
 from looseleaf.index.bert import Bert, WordPiece
 from looseleaf.index.embed import Background, Embedder, endpoint, minilm
-from looseleaf.index.vectors import Vectors
+from looseleaf.index.vectors import FileVectors
 from tables import check_rows
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # several workers test at once
@@ -518,7 +518,7 @@ def words(first: int, last: int) -> list[tuple[int, str]]:
 
 
 def test_what_is_missing_is_embedded_once_in_batches(place: Path) -> None:
-    letters, vectors = Letters(), Vectors(str(place), "letters")
+    letters, vectors = Letters(), FileVectors(str(place), "letters")
     embedder: Embedder = letters
     vectors.add([words(0, 1)[0][0]], numpy.ones((1, 8)))
     background = Background(embedder, vectors)
@@ -534,7 +534,7 @@ def test_what_is_missing_is_embedded_once_in_batches(place: Path) -> None:
 
 def test_what_becomes_pending_meanwhile_is_embedded_too(place: Path) -> None:
     go = threading.Event()
-    letters, vectors = Letters(go), Vectors(str(place), "letters")
+    letters, vectors = Letters(go), FileVectors(str(place), "letters")
     background = Background(letters, vectors, at_once=2)
     waiting = words(0, 3)
     background.start(lambda: list(waiting))
@@ -548,7 +548,7 @@ def test_what_becomes_pending_meanwhile_is_embedded_too(place: Path) -> None:
 
 
 def test_vectors_that_are_lost_at_once_are_not_embedded_for_ever(place: Path) -> None:
-    letters, vectors = Letters(), Vectors(str(place), "letters")
+    letters, vectors = Letters(), FileVectors(str(place), "letters")
 
     def lost() -> list[tuple[int, str]]:
         shutil.rmtree(vectors.path, ignore_errors=True)
@@ -565,7 +565,7 @@ def test_vectors_that_are_lost_at_once_are_not_embedded_for_ever(place: Path) ->
 
 def test_stopped_it_finishes_what_it_is_at_and_goes_on_another_time(place: Path) -> None:
     go = threading.Event()
-    letters, vectors = Letters(go), Vectors(str(place), "letters")
+    letters, vectors = Letters(go), FileVectors(str(place), "letters")
     background = Background(letters, vectors, at_once=2)
     assert background.wait(0), "nothing was begun"
     background.start(lambda: words(0, 10))
@@ -606,7 +606,7 @@ class Broken:
     ],
 )
 def test_what_an_embedder_raises_is_kept_as_a_sentence(place: Path, error: BaseException, note: str) -> None:
-    background = Background(Broken(error), Vectors(str(place), "broken"))
+    background = Background(Broken(error), FileVectors(str(place), "broken"))
     background.start(lambda: words(0, 3))
     assert background.wait(60)
     assert (background.note, background.done) == (note, 0)
@@ -622,7 +622,7 @@ def test_rows_that_are_no_numbers_are_kept_as_a_sentence(place: Path) -> None:
         def __call__(self, texts: Sequence[str]) -> Any:
             return numpy.full((len(texts), 4), numpy.nan)
 
-    background = Background(Nothing(), Vectors(str(place), "nothing"))
+    background = Background(Nothing(), FileVectors(str(place), "nothing"))
     background.start(lambda: words(0, 3))
     assert background.wait(60)
     assert background.note is not None
@@ -633,12 +633,12 @@ def test_it_never_keeps_a_process_from_ending(place: Path) -> None:
     script = """
 import sys, threading
 from looseleaf.index.embed import Background
-from looseleaf.index.vectors import Vectors
+from looseleaf.index.vectors import FileVectors
 began = threading.Event()
 def forever(texts):
     began.set()
     threading.Event().wait()
-Background(forever, Vectors(sys.argv[1], "forever")).start(lambda: [(1, "one")])
+Background(forever, FileVectors(sys.argv[1], "forever")).start(lambda: [(1, "one")])
 assert began.wait(30)
 """
     ran = subprocess.run(
@@ -652,11 +652,11 @@ import os, sys, time
 import numpy
 from looseleaf.base.values import text_hash
 from looseleaf.index.embed import Background
-from looseleaf.index.vectors import Vectors
+from looseleaf.index.vectors import FileVectors
 def ones(texts):
     return numpy.array([[1.0, len(text), int(text)] for text in texts])
 texts = [(text_hash(str(number)), str(number)) for number in range(1000)]
-vectors = Vectors(sys.argv[1], "ones")
+vectors = FileVectors(sys.argv[1], "ones")
 had = len(vectors)
 Background(ones, vectors, at_once=2).start(lambda: texts)
 while len(vectors) < had + 5: time.sleep(0.001)
@@ -667,7 +667,7 @@ os._exit(7)
 
 def test_a_process_may_end_at_any_time_while_it_embeds(place: Path) -> None:
     numbers = {text_hash(str(number)): number for number in range(1000)}
-    vectors = Vectors(str(place), "ones")
+    vectors = FileVectors(str(place), "ones")
     for later in ("0", "0.0007", "0.0031"):
         ran = subprocess.run([sys.executable, "-c", ENDS, place, later], timeout=60, check=False)
         assert ran.returncode == 7
@@ -681,7 +681,7 @@ def test_a_process_may_end_at_any_time_while_it_embeds(place: Path) -> None:
 
 
 def test_after_a_fork_it_can_be_started_again(place: Path) -> None:
-    background = Background(Letters(), Vectors(str(place), "letters"))
+    background = Background(Letters(), FileVectors(str(place), "letters"))
     ended = threading.Thread(target=list)
     ended.start()
     ended.join()

@@ -7,48 +7,39 @@ import shutil
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from drawing import few
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.values import sha256, text_hash
 from looseleaf.index import nearest, vectors
-from looseleaf.index.vectors import Vectors, folder_name
+from looseleaf.index.vectors import FileVectors, folder_name
 from tables import check_rows
+from vectors_contract import D, OpenVectors, VectorsContract, expected, some
 
 numpy = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 
-D = 16
 
-
-def some(count: int, seed: int = 0, dimensions: int = D) -> Any:
-    """Normalised rows, the same ones each time."""
-    rows = numpy.random.default_rng(seed).standard_normal((count, dimensions), dtype=numpy.float32)
-    return rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
-
-
-def kept(folder: Path, count: int = 50) -> tuple[Vectors, Any]:
-    made, rows = Vectors(str(folder), "model", D), some(count)
+def kept(folder: Path, count: int = 50) -> tuple[FileVectors, Any]:
+    made, rows = FileVectors(str(folder), "model", D), some(count)
     assert made.add(range(1, count + 1), rows) == count
     return made, rows
 
 
-def expected(rows: Any, query: Any, top: int) -> list[float]:
-    scores: list[float] = numpy.sort(rows @ query)[::-1][:top].tolist()
-    return scores
-
-
 def cosines_of(found: list[tuple[int, float]]) -> list[float]:
     return [score for _, score in found]
+
+
+class TestVectorsInFiles(VectorsContract):
+    @pytest.fixture
+    def open_vectors(self, place: Path) -> OpenVectors:
+        return lambda name="model", dimensions=None: FileVectors(str(place), name, dimensions)
 
 
 # --- the hash ------------------------------------------------------------------------
@@ -156,84 +147,7 @@ def test_without_the_library_the_float32_rows_are_read(
     assert cosines_of(made.search(rows[7], 5)) == pytest.approx(cosines_of(with_it), abs=1e-5)
 
 
-def test_a_text_is_nearest_to_itself(tmp_path: Path) -> None:
-    made, rows = kept(tmp_path)
-    for place, row in enumerate(rows):
-        (found, cosine), *_ = made.search(3 * row, 3)  # a question need not be normalised
-        assert found == place + 1
-        assert cosine == pytest.approx(1, abs=1e-5)
-
-
-def test_a_search_may_be_among_some_only(tmp_path: Path) -> None:
-    made, rows = kept(tmp_path)
-    found = made.search(rows[0], 10, among={3, 9, 27, 999})
-    assert {each for each, _ in found} == {3, 9, 27}
-    assert cosines_of(found) == sorted(cosines_of(found), reverse=True)
-    assert made.cosines(rows[0], [27, 3, 9, 999]) == dict(found)
-    assert made.search(rows[0], 10, among=[]) == []
-
-
-def test_nothing_kept_is_nothing_found(tmp_path: Path) -> None:
-    made = Vectors(str(tmp_path), "model")
-    assert (made.search(some(1)[0], 5), made.cosines(some(1)[0], [1]), made.hashes()) == ([], {}, [])
-    assert (len(made), made.dimensions, made.missing([3, 1, 3]), made.forget([1])) == (0, None, [3, 1], 0)
-    assert made.add([], numpy.empty((0, D))) == 0
-    assert kept(tmp_path)[0].search(some(1)[0], 0) == []
-
-
-@pytest.mark.parametrize("query", [[1.0] * (D + 1), [0.0] * D, [float("nan")] * D])
-def test_a_question_of_another_model_is_refused(tmp_path: Path, query: list[float]) -> None:
-    with pytest.raises(Refused, match="Ask with the model that made them"):
-        kept(tmp_path)[0].search(query, 5)
-
-
 # --- adding and forgetting -----------------------------------------------------------
-
-
-class Kept(RuleBasedStateMachine):
-    """Against a dict: any order of adding, forgetting and opening again."""
-
-    folder: Path
-
-    @initialize()
-    def nothing(self) -> None:
-        self.number = getattr(type(self), "number", 0) + 1
-        type(self).number = self.number
-        self.wanted: dict[int, Any] = {}
-        self.open_again()
-
-    @rule()
-    def open_again(self) -> None:
-        self.vectors = Vectors(str(self.folder / str(self.number)), "model", D)
-
-    @rule(hashes=st.lists(st.integers(1, 12), max_size=6), seed=st.integers(0, 99))
-    def add(self, hashes: list[int], seed: int) -> None:
-        rows = some(len(hashes), seed)
-        new = 0
-        for each, row in zip(hashes, rows, strict=True):
-            if each not in self.wanted:
-                self.wanted[each], new = row, new + 1
-        assert self.vectors.add(hashes, rows) == new
-
-    @rule(hashes=st.sets(st.integers(1, 12), max_size=6))
-    def forget(self, hashes: set[int]) -> None:
-        had = [each for each in hashes if self.wanted.pop(each, None) is not None]
-        assert self.vectors.forget(hashes) == len(had)
-
-    @invariant()
-    def it_is_what_the_dict_is(self) -> None:
-        query = some(1, 7)[0]
-        wanted = {each: float(row @ query) for each, row in self.wanted.items()}
-        assert dict(self.vectors.search(query, 20)) == pytest.approx(wanted, abs=1e-5)
-        assert self.vectors.cosines(query, range(1, 13)) == pytest.approx(wanted, abs=1e-5)
-        assert self.vectors.missing(range(1, 13)) == [each for each in range(1, 13) if each not in wanted]
-        assert set(self.vectors.hashes()) == set(wanted)
-        assert len(self.vectors) == len(wanted)
-
-
-def test_what_is_kept_is_what_was_added_and_not_forgotten(place: Path) -> None:
-    machine = type("Kept", (Kept,), {"folder": place})
-    run_state_machine_as_test(machine, settings=settings(max_examples=few(25), stateful_step_count=12))
 
 
 def test_nothing_of_a_forgotten_row_stays_on_disk_and_its_place_is_used_again(tmp_path: Path) -> None:
@@ -271,19 +185,9 @@ def test_rows_that_are_none_are_refused_and_change_nothing(tmp_path: Path) -> No
     )
 
 
-def test_the_hash_of_a_free_row_is_nobodys(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="free row"):
-        Vectors(str(tmp_path), "model").add([0], some(1))
-
-
-def test_other_sizes_than_were_asked_for_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="opened for 8 numbers and gave 16"):
-        Vectors(str(tmp_path), "model", 8).add([1], some(1))
-
-
 def test_vectors_of_two_models_are_never_mixed(tmp_path: Path) -> None:
     made, _ = kept(tmp_path)
-    other = Vectors(str(tmp_path), "other")
+    other = FileVectors(str(tmp_path), "other")
     assert len(other) == 0
     os.rename(made.path, other.path)  # somebody renames the folder: its header knows better
     assert len(other) == 0
@@ -297,7 +201,7 @@ def test_vectors_of_two_models_are_never_mixed(tmp_path: Path) -> None:
 def test_the_files_are_the_owners_only(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        made = Vectors(str(tmp_path / "vectors"), "model")
+        made = FileVectors(str(tmp_path / "vectors"), "model")
         made.add([1], some(1))
     finally:
         os.umask(before)
@@ -311,7 +215,7 @@ def test_a_torn_end_is_overwritten(tmp_path: Path, torn: int) -> None:
     for name in ("rows", "scan") + (("marks",) if torn < 16 else ()):
         with open(os.path.join(made.path, name), "ab") as file:
             file.write(b"\xff" * torn)
-    again = Vectors(str(tmp_path), "model", D)
+    again = FileVectors(str(tmp_path), "model", D)
     assert len(again) == 50
     assert again.add([51, 52], some(2, 9)) == 2
     assert len(again) == 52
@@ -362,7 +266,7 @@ def test_damage_is_dropped_and_made_again(tmp_path: Path) -> None:
         folder = Path(mkdtemp(dir=tmp_path))
         made, rows = kept(folder)
         DAMAGES[damage](Path(made.path))
-        again = Vectors(str(folder), "model", D)
+        again = FileVectors(str(folder), "model", D)
         assert again.missing(range(1, 51)) == list(range(1, 51))
         assert (again.search(rows[0], 3), len(again)) == ([], 0)
         assert again.add(range(1, 51), rows) == 50
@@ -414,7 +318,7 @@ def test_a_damaged_row_counts_as_missing_and_is_overwritten(tmp_path: Path) -> N
 
 
 def test_a_link_for_a_folder_is_refused(tmp_path: Path) -> None:
-    made = Vectors(str(tmp_path / "vectors"), "model")
+    made = FileVectors(str(tmp_path / "vectors"), "model")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "vectors").mkdir()
     os.symlink(tmp_path / "elsewhere", made.path)
@@ -424,7 +328,7 @@ def test_a_link_for_a_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
-    made = Vectors(str(tmp_path / "vectors"), "model")
+    made = FileVectors(str(tmp_path / "vectors"), "model")
     (tmp_path / "vectors").write_text("a file stands there", encoding="utf-8")
     for use in (lambda: made.add([1], some(1)), lambda: made.missing([1])):
         with pytest.raises(Unwritten, match="vectors is not a folder"):
@@ -439,7 +343,7 @@ def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("which", ["views", "views/vectors"])
 def test_a_link_anywhere_inside_is_refused_also_to_who_reads(tmp_path: Path, which: str) -> None:
     views = tmp_path / "views"
-    made = Vectors(str(views / "vectors"), "model", D, inside=str(views))
+    made = FileVectors(str(views / "vectors"), "model", D, inside=str(views))
     made.add([1], some(1))
     os.rename(tmp_path / which, tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", tmp_path / which)
@@ -452,12 +356,12 @@ def test_a_link_anywhere_inside_is_refused_also_to_who_reads(tmp_path: Path, whi
 
 
 def test_files_that_were_made_again_are_other_files(tmp_path: Path) -> None:
-    made = Vectors(str(tmp_path), "model")
+    made = FileVectors(str(tmp_path), "model")
     assert made.making == ""
     made.add([1], some(1))
     first = made.making
     made.add([2], some(1, 1))
-    assert Vectors(str(tmp_path), "model").making == made.making == first
+    assert FileVectors(str(tmp_path), "model").making == made.making == first
     shutil.rmtree(made.path)
     assert made.making == ""
     made.add([1], some(1))
@@ -475,35 +379,14 @@ def test_a_writer_waits_for_the_one_before_and_readers_for_nobody(
         assert made.search(rows[0], 1)[0][0] == 1
         monkeypatch.setattr(vectors, "_LOCK_SECONDS", 0.02)
         with pytest.raises(Busy, match="Another process has been writing"):
-            Vectors(str(tmp_path), "model", D).add([99], some(1))
+            FileVectors(str(tmp_path), "model", D).add([99], some(1))
     assert made.add([99], some(1)) == 1
-
-
-def test_what_threads_add_at_once_is_all_there(place: Path) -> None:
-    made = Vectors(str(place), "model", D)
-
-    def work(number: int) -> None:
-        for each in range(10):
-            made.add([1000 * number + each + 1, 5], some(2, 10 * number + each))
-            made.search(some(1)[0], 3)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(made) == 41
-    for number in range(1, 5):
-        for each in range(10):
-            found, cosine = made.search(some(2, 10 * number + each)[0], 1)[0]
-            assert found == 1000 * number + each + 1
-            assert cosine == pytest.approx(1, abs=1e-5)
 
 
 WRITER = """
 import sys, numpy
-from looseleaf.index.vectors import Vectors
-made, number = Vectors(sys.argv[1], "model", 16), int(sys.argv[2])
+from looseleaf.index.vectors import FileVectors
+made, number = FileVectors(sys.argv[1], "model", 16), int(sys.argv[2])
 for each in range(30):
     row = numpy.zeros((1, 16)); row[0, number] = 1; row[0, 15] = 0.01 * each
     made.add([100 * number + each + 1], row)
@@ -511,7 +394,7 @@ for each in range(30):
 
 
 def test_what_processes_add_at_once_is_all_there_and_seen_by_who_reads(place: Path) -> None:
-    made = Vectors(str(place), "model", D)
+    made = FileVectors(str(place), "model", D)
     running = [subprocess.Popen([sys.executable, "-c", WRITER, str(place), str(number)]) for number in (1, 2)]
     seen = 0
     while any(process.poll() is None for process in running):
@@ -528,7 +411,7 @@ def test_what_processes_add_at_once_is_all_there_and_seen_by_who_reads(place: Pa
 FORKS = """
 import os, signal, sys, time, numpy
 from looseleaf.index import vectors
-made = vectors.Vectors(sys.argv[1], "model")
+made = vectors.FileVectors(sys.argv[1], "model")
 with made._lock_files():
     child = os.fork()
     if not child:

@@ -17,7 +17,8 @@ import pytest
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Policy
-from looseleaf.index.vectors import Vectors, folder_name
+from looseleaf.index.protocol import Vectors
+from looseleaf.index.vectors import FileVectors, folder_name
 from tables import check_rows
 
 np = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
@@ -219,7 +220,7 @@ import sys, time
 import numpy
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
-from looseleaf.index.vectors import Vectors, folder_name
+from looseleaf.index.vectors import FileVectors, folder_name
 class Slow:
     name = "slow"
     def __call__(self, texts):
@@ -239,7 +240,7 @@ def test_of_two_that_embed_at_once_nothing_is_kept_twice(tmp_path: Path) -> None
         for _ in range(2)
     ]
     assert sum(int(process.communicate(timeout=60)[0]) for process in running) == 40
-    hashes = Vectors(str(tmp_path / "m/views/vectors"), "slow").hashes()
+    hashes = FileVectors(str(tmp_path / "m/views/vectors"), "slow").hashes()
     assert len(hashes) == len(set(hashes)) == 40
 
 

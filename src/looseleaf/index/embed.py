@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from looseleaf.index.nearest import Matrix
-    from looseleaf.index.vectors import Vectors
+    from looseleaf.index.protocol import Vectors
 
 else:
     Protocol = object

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from looseleaf.base.errors import Refused
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     """A numpy array. Untyped: numpy is an extra, and type checks must not depend on it."""
 
 Table = namedtuple("Table", "rows scan marks done")
-"""Row n of each belongs together. `done(name, first, count)` is called with the rows of one that were read."""
+"""Row n of each belongs together; `scan` may be None. `done(name, first, count)` is called with the rows of one that
+were read."""
 
 MARK = [("hash", "<i8"), ("scale", "<f4"), ("slack", "<f4")]
 """Of each row: the hash of its text (0: a free row), the step of its int8 row, and that row's distance from it."""
@@ -33,6 +36,21 @@ _SCATTERED = 32
 
 ROUNDING = 2e-5
 """More than the rounding error of any float32 product of normalized rows."""
+
+
+def check_query(query: Matrix, name: str, dimensions: int, away: str) -> Matrix:
+    """Return the vector of a question, scaled to length 1. `away`: what to delete, for those of another model."""
+    import numpy
+
+    query = numpy.ascontiguousarray(query, dtype=numpy.float32).reshape(-1)
+    length = float(numpy.linalg.norm(query))
+    if query.size != dimensions or not 0 < length < float("inf"):
+        fault = f"has {query.size} numbers" if query.size != dimensions else "is zero or not a number"
+        raise Refused(
+            f"Vectors of {name} have {dimensions} numbers, and that of the question {fault}. Ask with the model that "
+            f"made them, or delete {away}."
+        )
+    return query / numpy.float32(length)
 
 
 def check_rows(rows: Matrix, count: int) -> tuple[Matrix, str]:
@@ -62,7 +80,7 @@ def quantize(rows: Matrix) -> tuple[Matrix, Matrix]:
 
 def nearest(table: Table, query: Matrix, top: int) -> tuple[Matrix, Matrix]:
     """Return the places and cosines of the `top` nearest rows, highest first. All rows are normalized."""
-    if len(table.rows) >= SCAN_FROM and (product := int8_product()):
+    if table.scan is not None and len(table.rows) >= SCAN_FROM and (product := int8_product()):
         return scan_rows(table, query, top, product)
     best = _Best(top)
     for first in range(0, len(table.rows), _BLOCK):

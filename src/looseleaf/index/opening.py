@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.index.postgres import PostgresIndex
-    from looseleaf.index.protocol import Index
+    from looseleaf.index.protocol import Index, Vectors
     from looseleaf.store.protocol import Store
+
+VECTORS = "views/vectors"
+"""Where a memory has its vectors, in a folder for each model."""
 
 _KNOWN: WeakKeyDictionary[Store, PostgresIndex] = WeakKeyDictionary()
 """The index of each open memory in a database: it remembers how words are spelt."""
@@ -53,6 +56,18 @@ def all_files(store: Store) -> Iterator[tuple[str, bytes]]:
 
     assert isinstance(store, PostgresStore)
     yield from store.everything()
+
+
+def open_vectors(store: Store, name: str) -> Vectors:
+    """Return the vectors of a model."""
+    if store.tables is None:
+        from looseleaf.index.vectors import FileVectors
+
+        return FileVectors(store.locate(VECTORS), name, inside=store.locate("views"))
+    from looseleaf.index.postgres_vectors import PostgresVectors, are_compared_there
+
+    database, memory = store.tables
+    return PostgresVectors(database, memory, name, is_compared_there=are_compared_there(database))
 
 
 def index_faults(store: Store) -> list[str]:

@@ -342,14 +342,14 @@ class PostgresIndex:
             _REACH if self._here.seen is not None else 0,
             *_filter(only),
         )
-        docs = self._docs(rows)
+        docs = _docs(rows)
         beside = next((at for at, row in enumerate(rows) if row[0] < 0), len(rows))
         if self._here.seen is not None:
             self._here.seen.learn_neighbors(docs, beside)
         return docs[:beside]
 
     def within(self, first: float, last: float, only: Only, limit: int) -> list[Doc]:
-        return self._docs(self._ask(_WITHIN, float(first), float(last), limit, *_filter(only)))
+        return _docs(self._ask(_WITHIN, float(first), float(last), limit, *_filter(only)))
 
     def near(self, docs: Sequence[Doc], reach: int) -> list[Doc]:
         seen = self._here.seen
@@ -363,26 +363,19 @@ class PostgresIndex:
                 *(_numbers(column) for column in zip(*stretches, strict=True)),
                 _numbers({doc.id for doc in (*docs, *found)}),
             )
-            found += self._docs(rows)
+            found += _docs(rows)
         return found
 
     def by_hash(self, hashes: Sequence[int], only: Only) -> list[Doc]:
-        return self._docs(self._ask(_BY_HASH, _numbers(hashes), *_filter(only))) if hashes else []
+        return _docs(self._ask(_BY_HASH, _numbers(hashes), *_filter(only))) if hashes else []
 
     def found(self, ids: Sequence[int]) -> list[FoundItem]:
         seen = self._here.seen if self._here.seen is not None else Seen()
         unknown = [each for each in dict.fromkeys(ids) if each not in seen.rows]
         if unknown:
-            for row in self._ask("SELECT * FROM looseleaf.found(%s, %s::int[], 0)", _numbers(unknown)):
-                seen.rows[row[1]] = _found_of(row)
+            for row in self._ask("SELECT * FROM looseleaf.found(%s, %s::int[])", _numbers(unknown)):
+                seen.rows[row[0]] = _found_of(row)
         return [seen.rows[each] for each in ids if each in seen.rows]
-
-    def _docs(self, rows: Sequence[tuple[Any, ...]]) -> list[Doc]:
-        if self._here.seen is not None:
-            known = self._here.seen.rows
-            for row in rows:
-                known[row[1]] = _found_of(row)
-        return [_doc_of(row) for row in rows]
 
     def speakers(self, agent: str = "") -> list[str]:
         names = self._look().speakers
@@ -406,7 +399,7 @@ class PostgresIndex:
     def trace(self, name: str) -> FoundItem | None:
         query = (
             "SELECT * FROM looseleaf.found(%s, ARRAY(SELECT min(item) FROM looseleaf.items "
-            "WHERE memory = %s AND kind = 'trace' AND name = %s), 0)"
+            "WHERE memory = %s AND kind = 'trace' AND name = %s))"
         )
         return next((_found_of(row) for row in self._ask(query, self._memory, plain(name))), None)
 
@@ -417,11 +410,8 @@ class PostgresIndex:
         return iter([(row[0], row[1]) for row in self._ask(query, after, limit)])
 
     def hashes_of(self, ids: Sequence[int]) -> dict[int, int]:
-        rows = self._here.seen.rows if self._here.seen is not None else {}
-        known = {each: rows[each].hash for each in ids if each in rows}
-        unknown = [each for each in ids if each not in known]
         query = "SELECT item, hash FROM looseleaf.items WHERE memory = %s AND item = ANY (%s::int[])"
-        return known | ({row[0]: row[1] for row in self._ask(query, _numbers(unknown))} if unknown else {})
+        return {row[0]: row[1] for row in self._ask(query, _numbers(ids))} if ids else {}
 
     def last(self) -> int:
         rows = self._ask("SELECT coalesce(max(item), 0) FROM looseleaf.items WHERE memory = %s")
@@ -707,22 +697,21 @@ def original(text: str) -> str:
 # --- rows and values ---------------------------------------------------------------------
 
 
-def _doc_of(row: tuple[Any, ...]) -> Doc:
-    values = row[1:10]
-    if MARK in f"{row[2]}{row[5]}{row[6]}{row[7]}{row[9]}":
-        return Doc(*[original(value) if isinstance(value, str) else value for value in values])  # type: ignore[arg-type]
-    return Doc(*values)
+def _docs(rows: Iterable[tuple[Any, ...]]) -> list[Doc]:
+    return [
+        Doc(*row[1:])
+        if MARK not in f"{row[2]}{row[5]}{row[6]}{row[7]}{row[9]}"
+        else Doc(*map(_original, row[1:]))
+        for row in rows
+    ]
 
 
 def _found_of(row: tuple[Any, ...]) -> FoundItem:
-    _, item, _, _, _, speaker, role, kind, ts, level, source, name, number, session, *more = row
-    status, topic, *places = more
-    texts = (source, kind, name, session, speaker, role, level, status, topic)
-    if MARK in "".join(texts):
-        source, kind, name, session, speaker, role, level, status, topic = map(original, texts)
-    return FoundItem(
-        item, source, kind, name, number, session, speaker, role, ts, level, status, topic, *places
-    )
+    return FoundItem(*map(_original, row))
+
+
+def _original(value: Any) -> Any:
+    return original(value) if isinstance(value, str) else value
 
 
 def _filter(only: Only) -> tuple[object, ...]:

@@ -8,10 +8,11 @@ from looseleaf.base.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, NamedTuple, Protocol
 
+    from looseleaf.index.nearest import Matrix
     from looseleaf.index.said import Part
 
     SaidLine = tuple[int, int, str]
@@ -216,3 +217,41 @@ class Index(Marks, Protocol):
 
     def close(self) -> None:
         """Close all handles."""
+
+
+class Vectors(Protocol):
+    """The vectors of one model, each of a text, by its hash. A view: they may be lost, and are made again."""
+
+    name: str
+    """The model's."""
+
+    @property
+    def dimensions(self) -> int | None:
+        """The numbers in a row; None while nothing is kept."""
+
+    @property
+    def making(self) -> str:
+        """What changes when all are made again; "" if there are none."""
+
+    def __len__(self) -> int: ...
+
+    def hashes(self) -> list[int]:
+        """Return the texts that have a vector."""
+
+    def missing(self, hashes: Iterable[int]) -> list[int]:
+        """Return those without a vector, each once, in their order."""
+
+    def cosines(self, query: Matrix, hashes: Collection[int]) -> dict[int, float]:
+        """Return the cosine of each of these texts that has a vector."""
+
+    def search(self, query: Matrix, top: int, among: Collection[int] | None = ...) -> list[tuple[int, float]]:
+        """Return the nearest texts by hash, with their cosines, nearest first. `among`: search only these."""
+
+    def add(self, hashes: Collection[int], matrix: Matrix) -> int:
+        """Keep one row for each hash; a hash that has one keeps it. Return how many were new."""
+
+    def forget(self, hashes: Collection[int]) -> int:
+        """Remove their rows. Return how many there were."""
+
+    def close(self) -> None:
+        """Give back what is held until it is needed again."""

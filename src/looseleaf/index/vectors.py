@@ -22,7 +22,7 @@ from stat import S_ISDIR, S_ISLNK
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.values import sha256
-from looseleaf.index.nearest import MARK, Table, check_rows, nearest, nearest_of, quantize
+from looseleaf.index.nearest import MARK, Table, check_query, check_rows, nearest, nearest_of, quantize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _Open = namedtuple("_Open", "state making count dimensions rows scan marks maps")
 
 
-class Vectors:
-    """The vectors of one model, in their own folder below `folder`. Safe for threads and processes.
+class FileVectors:
+    """`Vectors` in their own folder below `folder`. Safe for threads and processes.
 
     From `inside` (`folder`, or one above it) downwards, no folder may be a link: it could lead anywhere."""
 
@@ -101,7 +101,7 @@ class Vectors:
         opened = self._current()
         if opened is None or opened.count == 0 or top < 1:
             return []
-        query = self._normalize_query(query, opened.dimensions)
+        query = check_query(query, self.name, opened.dimensions, self.path)
         table = Table(opened.rows, opened.scan, opened.marks, partial(_release_rows, opened))
         if among is None:
             places, scores = nearest(table, query, top)
@@ -109,19 +109,6 @@ class Vectors:
             places, scores = nearest_of(table, query, top, _find_rows(opened, among)[0])
         pairs = zip(opened.marks["hash"][places].tolist(), scores.tolist(), strict=True)
         return [(each, score) for each, score in pairs if each]  # 0: forgotten meanwhile
-
-    def _normalize_query(self, query: Matrix, dimensions: int) -> Matrix:
-        import numpy
-
-        query = numpy.ascontiguousarray(query, dtype=numpy.float32).reshape(-1)
-        length = float(numpy.linalg.norm(query))
-        if query.size != dimensions or not 0 < length < float("inf"):
-            fault = f"has {query.size} numbers" if query.size != dimensions else "is zero or not a number"
-            raise Refused(
-                f"Vectors of {self.name} have {dimensions} numbers, and that of the question {fault}. Ask with the "
-                f"model that made them, or delete {self.path}."
-            )
-        return query / numpy.float32(length)
 
     def add(self, hashes: Collection[int], matrix: Matrix) -> int:
         """Keep one row for each hash; a hash that has one keeps it. Return how many were new."""

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.index.embed import Background, Embedder
-    from looseleaf.index.protocol import Doc, Index, Only
-    from looseleaf.index.vectors import Vectors
+    from looseleaf.index.protocol import Doc, Index, Only, Vectors
     from looseleaf.recall.hits import HitReader
 
 
@@ -150,7 +149,6 @@ def _find_pieces(word: str) -> list[tuple[int, int, str]]:
 
 # --- search by meaning: vectors of an embedder (extra `semantic`; off by default) -----------
 
-VIEW = "views/vectors"
 OFF, MINILM = "off", "minilm"
 KEY = "LOOSELEAF_SEMANTIC_KEY"
 """The environment variable with an endpoint's key, if it needs one."""
@@ -173,17 +171,17 @@ _DIGITS = 18
 
 
 class Meaning:
-    """Search by meaning. `locate` tells where a view is; `setting`: minilm, or an endpoint's address and its model's
-    name, separated by a blank."""
+    """Search by meaning. `open_vectors` opens those of a model; `setting`: minilm, or an endpoint's address and its
+    model's name, separated by a blank."""
 
     def __init__(
         self,
-        locate: Callable[[str], str],
+        open_vectors: Callable[[str], Vectors],
         setting: str,
         embedder: Embedder | None,
         note: Callable[[str], None],
     ) -> None:
-        self._locate = locate
+        self._open_vectors = open_vectors
         self._setting = setting
         self._given = embedder
         self._note = note
@@ -196,12 +194,10 @@ class Meaning:
             self._loaded, self._pid = None, os.getpid()
         if self._loaded is None:
             from looseleaf.index.embed import Background, embedder_name, need_numpy
-            from looseleaf.index.vectors import Vectors
 
             need_numpy()
             embedder = self._given or create_embedder(self._setting)
-            name = embedder_name(embedder)
-            vectors = Vectors(self._locate(VIEW), name, inside=self._locate("views"))
+            vectors = self._open_vectors(embedder_name(embedder))
             self._loaded = embedder, vectors, Background(embedder, vectors)
         return self._loaded
 

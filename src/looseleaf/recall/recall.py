@@ -132,9 +132,14 @@ class Recall:
         policy, embedder = context.policy, parts.embedder
         self._meaning: Meaning | None = None
         if embedder is not None or policy.semantic != "off":
+            from functools import partial
+
+            from looseleaf.index.opening import open_vectors
             from looseleaf.recall.near_matches import Meaning
 
-            self._meaning = Meaning(context.store.locate, policy.semantic, embedder, context.note)
+            self._meaning = Meaning(
+                partial(open_vectors, context.store), policy.semantic, embedder, context.note
+            )
         self._store, self._count, self._note = context.store, context.count, context.note
         self._agent = context.agent
         self._parts = parts

@@ -165,6 +165,8 @@ def migrate(
             wire.execute(TRIED)
             _grant(wire, role)
             found = try_vectors(wire)  # the last thing done: it may end the connection
+            if found == "works":
+                wire.execute("CALL looseleaf.use_pgvector()")
     return Migrated(before, after, tuple(each.name for each in missing), role, found)
 
 

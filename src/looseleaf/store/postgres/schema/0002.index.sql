@@ -142,8 +142,8 @@ CREATE TABLE looseleaf.lines (
     PRIMARY KEY (memory, source, line)
 ) PARTITION BY HASH (memory);
 
--- Models that make vectors. `making`: another one for each time that all are made anew; `version`: one more with each
--- change; `erased`: one more with each removal; `place`: of the newest vector.
+-- Models that make vectors. `making`: another one for each time that all are made anew; `erased`: one more with each
+-- removal; `place`: of the newest vector.
 CREATE TABLE looseleaf.models (
     memory bigint NOT NULL,
     model int NOT NULL,
@@ -157,8 +157,8 @@ CREATE TABLE looseleaf.models (
     UNIQUE (memory, key)
 ) WITH (fillfactor = 50);
 
--- Vectors of length 1, as float16 with the lowest byte first. They are compared in the process; where the extension
--- pgvector is there and runs, they are in `halfvectors` (`use_pgvector`) and compared in the database.
+-- Vectors of length 1, as float16 with the lowest byte first, which are compared in the process. Where the extension
+-- pgvector is there and runs, they are in `halfvectors` and compared in the database.
 CREATE TABLE looseleaf.vectors (
     memory bigint NOT NULL,
     hash bigint NOT NULL,
@@ -167,7 +167,8 @@ CREATE TABLE looseleaf.vectors (
     v bytea NOT NULL,
     PRIMARY KEY (memory, model, hash)
 ) PARTITION BY HASH (memory);
-CREATE INDEX vectors_placed ON looseleaf.vectors (memory, model, place);
+CREATE UNIQUE INDEX vectors_placed ON looseleaf.vectors (memory, model, place);
+ALTER TABLE looseleaf.vectors ALTER COLUMN v SET STORAGE MAIN;
 
 -- How many tokens a text has in a vocabulary. `text`: its hash.
 CREATE TABLE looseleaf.counts (
@@ -503,18 +504,31 @@ CREATE FUNCTION looseleaf.is_allowed(
         AND (past OR status IN ('', 'current'))
         AND (hidden IS NULL OR source <> ALL (hidden));
 
-CREATE TYPE looseleaf.found_item AS (
-    place int, item int, terms text, session int, seq int, speaker text, role text, kind text, ts float8, level text, source text,
-    name text, hash bigint, session_name text, status text, topic text, segment int, byte bigint, first int, last int
+-- An item as the ranking sees it; neighbours that were not asked for stand at a place below 0.
+CREATE TYPE looseleaf.doc AS (
+    place int, item int, terms text, session int, seq int, speaker text, role text, kind text, ts float8, level text
 );
 
--- All that is known of items, in the order given. `shift`: added to the number of each place.
-CREATE FUNCTION looseleaf.found(m bigint, ids int[], shift int) RETURNS SETOF looseleaf.found_item LANGUAGE sql STABLE
+CREATE TYPE looseleaf.found_item AS (
+    item int, source text, kind text, name text, hash bigint, session text, speaker text, role text, ts float8,
+    level text, status text, topic text, segment int, byte bigint, first int, last int
+);
+
+-- Items in the order given.
+CREATE FUNCTION looseleaf.docs(m bigint, ids int[]) RETURNS SETOF looseleaf.doc LANGUAGE sql STABLE
     BEGIN ATOMIC
-    SELECT u.place::int + shift, i.item, i.terms, i.session, i.seq, i.speaker, i.role, i.kind, i.ts, i.level,
-        (SELECT s.name FROM looseleaf.sources s WHERE s.memory = m AND s.source = i.source), i.name, i.hash,
-        coalesce((SELECT n.name FROM looseleaf.sessions n WHERE n.memory = m AND n.session = i.session), ''),
-        i.status, i.topic, i.segment, i.byte, i.first, i.last
+    SELECT u.place::int, i.item, i.terms, i.session, i.seq, i.speaker, i.role, i.kind, i.ts, i.level
+    FROM unnest(ids) WITH ORDINALITY AS u (item, place)
+    CROSS JOIN LATERAL (SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.item = u.item OFFSET 0) i
+    ORDER BY u.place;
+    END;
+
+-- All that is known of items, in the order given.
+CREATE FUNCTION looseleaf.found(m bigint, ids int[]) RETURNS SETOF looseleaf.found_item LANGUAGE sql STABLE
+    BEGIN ATOMIC
+    SELECT i.item, (SELECT s.name FROM looseleaf.sources s WHERE s.memory = m AND s.source = i.source), i.kind, i.name,
+        i.hash, coalesce((SELECT n.name FROM looseleaf.sessions n WHERE n.memory = m AND n.session = i.session), ''),
+        i.speaker, i.role, i.ts, i.level, i.status, i.topic, i.segment, i.byte, i.first, i.last
     FROM unnest(ids) WITH ORDINALITY AS u (item, place)
     CROSS JOIN LATERAL (SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.item = u.item OFFSET 0) i
     ORDER BY u.place;
@@ -538,7 +552,7 @@ CREATE FUNCTION looseleaf.candidates(
     m bigint, chosen text[], weights float8[], needed text, mean float8, waiting int[], scores float8[], most int,
     alike int, deeper int, reach int,
     kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
-) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+) RETURNS SETOF looseleaf.doc LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     posted_to int;
     own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
@@ -588,60 +602,61 @@ BEGIN
         EXIT WHEN looked < depth OR cardinality(ids) >= most;
         depth := 2147483647;
     END LOOP;
-    RETURN QUERY SELECT * FROM looseleaf.found(m, ids, 0);
+    RETURN QUERY SELECT * FROM looseleaf.docs(m, ids);
     IF reach > 0 THEN
-        RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
-            SELECT n.item FROM unnest(ids) AS u (item)
-            CROSS JOIN LATERAL (
-                SELECT x.session, x.seq FROM looseleaf.items x WHERE x.memory = m AND x.item = u.item OFFSET 0) i
-            CROSS JOIN LATERAL (
-                SELECT x.item FROM looseleaf.items x
-                WHERE x.memory = m AND x.session = i.session AND x.seq >= i.seq - reach AND x.seq <= i.seq + reach
-                OFFSET 0) n
-            EXCEPT SELECT u.item FROM unnest(ids) AS u (item)), -1000000000) f;
+        RETURN QUERY
+        SELECT DISTINCT ON (n.item) -1, n.item, n.terms, n.session, n.seq, n.speaker, n.role, n.kind, n.ts, n.level
+        FROM unnest(ids) AS u (item)
+        CROSS JOIN LATERAL (
+            SELECT x.session, x.seq FROM looseleaf.items x WHERE x.memory = m AND x.item = u.item OFFSET 0) i
+        CROSS JOIN LATERAL (
+            SELECT x.* FROM looseleaf.items x
+            WHERE x.memory = m AND x.session = i.session AND x.seq >= i.seq - reach AND x.seq <= i.seq + reach OFFSET 0) n
+        WHERE n.item <> ALL (ids);
     END IF;
 END $$;
 
 CREATE FUNCTION looseleaf.within(
     m bigint, earliest float8, latest float8, most int,
     kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
-) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+) RETURNS SETOF looseleaf.doc LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
     unseen int[] := CASE WHEN hidden IS NOT NULL THEN looseleaf.sources_named(m, hidden) END;
 BEGIN
-    RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
+    RETURN QUERY SELECT f.* FROM looseleaf.docs(m, ARRAY(
         SELECT i.item FROM looseleaf.items i
         WHERE i.memory = m AND i.ts IS NOT NULL AND i.ts >= earliest AND i.ts <= latest AND looseleaf.is_allowed(
             i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen)
-        ORDER BY i.ts DESC LIMIT most), 0) f;
+        ORDER BY i.ts DESC LIMIT most)) f;
 END $$;
 
 CREATE FUNCTION looseleaf.by_hash(
     m bigint, hashes bigint[],
     kinds text[], of_topic text, agent text, since float8, until float8, past boolean, hidden text[]
-) RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+) RETURNS SETOF looseleaf.doc LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
     unseen int[] := CASE WHEN hidden IS NOT NULL THEN looseleaf.sources_named(m, hidden) END;
 BEGIN
-    RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
+    RETURN QUERY SELECT f.* FROM looseleaf.docs(m, ARRAY(
         SELECT i.item FROM (SELECT DISTINCT h FROM unnest(hashes) AS a (h)) u
         CROSS JOIN LATERAL (SELECT x.* FROM looseleaf.items x WHERE x.memory = m AND x.hash = u.h OFFSET 0) i
         WHERE looseleaf.is_allowed(
-            i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen)), 0) f;
+            i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen))) f;
 END $$;
 
 -- The items of these stretches of sessions.
 CREATE FUNCTION looseleaf.near(m bigint, in_sessions int[], firsts int[], lasts int[], without int[])
-RETURNS SETOF looseleaf.found_item LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+RETURNS SETOF looseleaf.doc LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
-    RETURN QUERY SELECT f.* FROM looseleaf.found(m, ARRAY(
-        SELECT i.item FROM unnest(in_sessions, firsts, lasts) AS u (session, first, last)
-        CROSS JOIN LATERAL (
-            SELECT x.item FROM looseleaf.items x
-            WHERE x.memory = m AND x.session = u.session AND x.seq >= u.first AND x.seq <= u.last OFFSET 0) i
-        WHERE i.item <> ALL (without)), 0) f;
+    RETURN QUERY
+    SELECT -1, i.item, i.terms, i.session, i.seq, i.speaker, i.role, i.kind, i.ts, i.level
+    FROM unnest(in_sessions, firsts, lasts) AS u (session, first, last)
+    CROSS JOIN LATERAL (
+        SELECT x.* FROM looseleaf.items x
+        WHERE x.memory = m AND x.session = u.session AND x.seq >= u.first AND x.seq <= u.last OFFSET 0) i
+    WHERE i.item <> ALL (without);
 END $$;
 
 -- The words to choose other spellings from: those of posted items, after a word.
@@ -701,6 +716,131 @@ END $$;
 CREATE FUNCTION looseleaf.is_talk(name text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN split_part(name, '/', CASE WHEN starts_with(name, 'on/') THEN 3 ELSE 1 END) = 'traces';
 
+-- --- vectors -----------------------------------------------------------------------------
+
+-- The number of a model that makes vectors of so many numbers, made if it is missing; alone until the end.
+CREATE FUNCTION looseleaf.begin_vectors(m bigint, of_model text, numbers int, OUT model int, OUT dimensions int, OUT place int)
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM pg_advisory_xact_lock(hashtext(m::text), 3);
+    INSERT INTO looseleaf.models (memory, model, name, making, dimensions)
+    SELECT m, coalesce(max(x.model), 0) + 1, of_model, nextval('looseleaf.makings'), numbers
+    FROM looseleaf.models x WHERE x.memory = m
+    ON CONFLICT (memory, key) DO NOTHING;
+    SELECT x.model, x.dimensions, x.place INTO model, dimensions, place
+    FROM looseleaf.models x WHERE x.memory = m AND x.key = looseleaf.key_of(of_model);
+END $$;
+
+-- Add vectors; a text that has one keeps it. `dimensions`: those of the model; nothing is added to one of others.
+CREATE FUNCTION looseleaf.add_vectors(
+    m bigint, of_model text, numbers int, hashes bigint[], vs bytea[], OUT dimensions int, OUT added bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+    head record;
+BEGIN
+    head := looseleaf.begin_vectors(m, of_model, numbers);
+    dimensions := head.dimensions;
+    IF dimensions <> numbers THEN
+        RETURN;
+    END IF;
+    WITH new AS (
+        INSERT INTO looseleaf.vectors (memory, model, hash, place, v)
+        SELECT m, head.model, u.hash, head.place + u.place, u.v
+        FROM unnest(hashes, vs) WITH ORDINALITY AS u (hash, v, place)
+        ON CONFLICT (memory, model, hash) DO NOTHING RETURNING hash)
+    SELECT count(*) INTO added FROM new;
+    UPDATE looseleaf.models x SET place = x.place + cardinality(hashes) WHERE x.memory = m AND x.model = head.model;
+END $$;
+
+-- The vectors after a place, if they are of the same making and none was removed since; else all. At most so many.
+CREATE FUNCTION looseleaf.vectors_after(
+    m bigint, of_model text, known_making bigint, known_erased bigint, after int, most int,
+    OUT making bigint, OUT erased bigint, OUT dimensions int, OUT place int, OUT hashes bigint[], OUT vs bytea[]
+) LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    number int;
+    begins int;
+BEGIN
+    SELECT x.model, x.making, x.erased, x.dimensions INTO number, making, erased, dimensions
+    FROM looseleaf.models x WHERE x.memory = m AND x.key = looseleaf.key_of(of_model);
+    begins := CASE WHEN making = known_making AND erased = known_erased THEN after ELSE 0 END;
+    SELECT coalesce(max(s.place), begins), coalesce(array_agg(s.hash), '{}'), coalesce(array_agg(s.v), '{}')
+    INTO place, hashes, vs FROM (
+        SELECT x.place, x.hash, x.v FROM looseleaf.vectors x
+        WHERE x.memory = m AND x.model = number AND x.place > begins ORDER BY x.place LIMIT most) s;
+END $$;
+
+-- Have vectors compared in the database, once it is known that pgvector does not kill the server. For the tables' owner.
+CREATE PROCEDURE looseleaf.use_pgvector() LANGUAGE plpgsql AS $$
+DECLARE
+    place text;
+BEGIN
+    SELECT n.nspname INTO place FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector';
+    IF place IS NULL OR EXISTS (
+        SELECT FROM pg_attribute a
+        WHERE a.attrelid = to_regclass('looseleaf.halfvectors') AND a.attname = 'v' AND NOT a.attisdropped) THEN
+        RETURN;
+    END IF;
+    DROP TABLE IF EXISTS looseleaf.halfvectors;  -- the extension was dropped meanwhile, and took the column along
+    EXECUTE format(
+        'CREATE TABLE looseleaf.halfvectors (memory bigint NOT NULL, model int NOT NULL, hash bigint NOT NULL, '
+        'v %I.halfvec NOT NULL, PRIMARY KEY (memory, model, hash)) PARTITION BY HASH (memory)', place);
+    ALTER TABLE looseleaf.halfvectors ALTER COLUMN v SET STORAGE MAIN;
+    CALL looseleaf.part('halfvectors');
+    EXECUTE format($make$
+        CREATE OR REPLACE FUNCTION looseleaf.add_halfvectors(
+            m bigint, of_model text, numbers int, hashes bigint[], vs text[], OUT dimensions int, OUT added bigint
+        ) LANGUAGE plpgsql SET search_path = %1$I, pg_catalog AS $body$
+        DECLARE
+            head record;
+        BEGIN
+            head := looseleaf.begin_vectors(m, of_model, numbers);
+            dimensions := head.dimensions;
+            IF dimensions <> numbers THEN
+                RETURN;
+            END IF;
+            WITH new AS (
+                INSERT INTO looseleaf.halfvectors (memory, model, hash, v)
+                SELECT m, head.model, u.hash, u.v::halfvec FROM unnest(hashes, vs) AS u (hash, v)
+                ON CONFLICT (memory, model, hash) DO NOTHING RETURNING hash)
+            SELECT count(*) INTO added FROM new;
+        END $body$;
+
+        -- The nearest vectors, and their cosines: of all, by the index of a large memory; or of some texts, exactly.
+        CREATE OR REPLACE FUNCTION looseleaf.nearest(m bigint, of_model text, asked text, most int, among bigint[])
+        RETURNS TABLE (hash bigint, cosine float8) LANGUAGE plpgsql STABLE SET search_path = %1$I, pg_catalog
+        SET jit = off AS $body$
+        DECLARE
+            number int;
+            dimensions int;
+        BEGIN
+            SELECT x.model, x.dimensions INTO number, dimensions
+            FROM looseleaf.models x WHERE x.memory = m AND x.key = looseleaf.key_of(of_model);
+            IF number IS NULL THEN
+                RETURN;
+            END IF;
+            IF among IS NOT NULL THEN
+                RETURN QUERY
+                SELECT h.hash, -(h.v <#> asked::halfvec) FROM (SELECT DISTINCT a FROM unnest(among) AS u (a)) u
+                CROSS JOIN LATERAL (
+                    SELECT x.hash, x.v FROM looseleaf.halfvectors x
+                    WHERE x.memory = m AND x.model = number AND x.hash = u.a OFFSET 0) h
+                ORDER BY 2 DESC LIMIT most;
+                RETURN;
+            END IF;
+            PERFORM set_config('hnsw.ef_search', least(1000, greatest(100, 2 * most))::text, true);
+            -- The numbers stand in the text: only so is the index of this memory known to fit.
+            RETURN QUERY EXECUTE format(
+                'SELECT x.hash, -(x.v::halfvec(%%1$s) <#> $1::halfvec) FROM looseleaf.halfvectors x '
+                'WHERE x.memory = %%2$s AND x.model = %%3$s ORDER BY x.v::halfvec(%%1$s) <#> $1::halfvec LIMIT $2',
+                dimensions, m, number) USING asked, most;
+        END $body$;
+    $make$, place);
+END $$;
+
+-- --- faults ------------------------------------------------------------------------------
+
 -- What is wrong with an index; nothing, unless this program is.
 CREATE FUNCTION looseleaf.index_faults(m bigint) RETURNS SETOF text LANGUAGE sql STABLE SET jit = off SET plan_cache_mode = force_generic_plan
     BEGIN ATOMIC
@@ -744,11 +884,10 @@ CREATE FUNCTION looseleaf.index_faults(m bigint) RETURNS SETOF text LANGUAGE sql
     WHERE a.items IS DISTINCT FROM b.items;
     END;
 
--- Remove what follows from the rest. Vectors are kept by the hash of their text: whoever forgets a text removes its own.
+-- Remove what follows from the rest. Vectors and counts are numbers by the hash of a text, and hold no words: they stay.
 CREATE OR REPLACE FUNCTION looseleaf.clear_views(m bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM looseleaf.documents d
     WHERE d.memory = m AND (d.folder = 'views' OR (d.folder >= 'views/' AND d.folder < 'views0'));
     PERFORM looseleaf.clear_index(m);
-    DELETE FROM looseleaf.counts x WHERE x.memory = m;
 END $$;
