@@ -716,6 +716,22 @@ END $$;
 CREATE FUNCTION looseleaf.is_talk(name text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN split_part(name, '/', CASE WHEN starts_with(name, 'on/') THEN 3 ELSE 1 END) = 'traces';
 
+-- --- token counts ------------------------------------------------------------------------
+
+-- Keep counts; past `most` of a memory, all are begun again. That is looked at with one of a hundred calls.
+CREATE FUNCTION looseleaf.keep_counts(m bigint, of_vocabulary text, texts bytea[], numbers int[], most int) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    IF get_byte(texts[1], 0) < 3 AND (
+        SELECT count(*) > most FROM (SELECT FROM looseleaf.counts x WHERE x.memory = m LIMIT most + 1) some) THEN
+        DELETE FROM looseleaf.counts x WHERE x.memory = m;
+    END IF;
+    INSERT INTO looseleaf.counts (memory, vocabulary, text, tokens)
+    SELECT m, of_vocabulary, u.text, u.tokens FROM unnest(texts, numbers) AS u (text, tokens) ORDER BY u.text
+    ON CONFLICT DO NOTHING;
+END $$;
+
 -- --- vectors -----------------------------------------------------------------------------
 
 -- The number of a model that makes vectors of so many numbers, made if it is missing; alone until the end.
