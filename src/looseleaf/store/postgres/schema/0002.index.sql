@@ -724,7 +724,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     IF get_byte(texts[1], 0) < 3 AND (
-        SELECT count(*) > most FROM (SELECT FROM looseleaf.counts x WHERE x.memory = m LIMIT most + 1) some) THEN
+        SELECT count(*) > most FROM (SELECT FROM looseleaf.counts x WHERE x.memory = m LIMIT most + 1) few) THEN
         DELETE FROM looseleaf.counts x WHERE x.memory = m;
     END IF;
     INSERT INTO looseleaf.counts (memory, vocabulary, text, tokens)
