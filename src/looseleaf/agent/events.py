@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from looseleaf.base import replies as reply
     from looseleaf.base.messages import ToolCallSpec
     from looseleaf.base.replies import Reply, Usage
+    from looseleaf.base.values import Edition
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
     from looseleaf.prompt.manifest import Manifest
-    from looseleaf.store.protocol import Edition
     from looseleaf.window.compaction_plan import Loss
 
     End = Literal["end", "steps", "length", "refused"]

@@ -54,10 +54,10 @@ if TYPE_CHECKING:
     from looseleaf.agent.events import Event, Processor
     from looseleaf.agent.tool_runner import OfferedTool
     from looseleaf.base.replies import CancelFlag, Model, ToolSpec
+    from looseleaf.base.values import Edition
     from looseleaf.memory import Memory
     from looseleaf.place.placer import Placed
     from looseleaf.prompt.manifest import Manifest
-    from looseleaf.store.protocol import Edition
     from looseleaf.window.compaction_plan import Loss
 
 

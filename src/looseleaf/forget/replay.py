@@ -66,13 +66,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.policy import Policy
-    from looseleaf.base.values import Edit, Ended, Fact, Problem, Record
+    from looseleaf.base.values import Edit, Edition, Ended, Fact, Problem, Record
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.dependents import GoneTraces
     from looseleaf.forget.heard import Elsewhere
     from looseleaf.forget.remake_entries import RemadeEntries
     from looseleaf.log.entries import Entry
-    from looseleaf.store.protocol import Edition, Store
+    from looseleaf.store.protocol import Store
 
 
 # --- the replayed world, and the real code that places entries in it --------------------

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from looseleaf.base.values import Record
-    from looseleaf.store.protocol import Edition, Store
+    from looseleaf.base.values import Edition, Record
+    from looseleaf.store.protocol import Store
 
 SCHEMA = "sessions.v1"
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from typing import Any, Never
 
     from looseleaf.base.messages import Flag, TraceType
-    from looseleaf.base.values import Record
-    from looseleaf.store.protocol import Edition, Store
+    from looseleaf.base.values import Edition, Record
+    from looseleaf.store.protocol import Store
 
 
 # --- requests ---------------------------------------------------------------------------

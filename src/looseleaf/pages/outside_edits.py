@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from looseleaf.base.policy import Policy
-    from looseleaf.base.values import Document, Edit, Problem, Record, Stat
+    from looseleaf.base.values import Document, Edit, Edition, Problem, Record, Stat
     from looseleaf.pages.held import Held
-    from looseleaf.store.protocol import Edition, Store
+    from looseleaf.store.protocol import Store
 
     class Others(Protocol):
         """The other machines that write pages of this memory."""

@@ -42,11 +42,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Self
 
-    from looseleaf.base.values import Document, Record, Stat
+    from looseleaf.base.values import Document, Edition, Record, Stat
     from looseleaf.store.claim import ChoreClaim
     from looseleaf.store.disk import Disk
     from looseleaf.store.ends import Point
-    from looseleaf.store.protocol import Edition
 
 
 class FileStore:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from looseleaf.base.values import Document, Position, Problem, Record, Stat
-    from looseleaf.store.protocol import Edition, Store
+    from looseleaf.base.values import Document, Edition, Position, Problem, Record, Stat
+    from looseleaf.store.protocol import Store
 
 _VIEWS = "views/machines"
 

@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Protocol
 
-    from looseleaf.base.values import Document, LogLine, Position, Problem, Record, Stat
-    from looseleaf.base.values import Edition as Edition
+    from looseleaf.base.values import Document, Edition, LogLine, Position, Problem, Record, Stat
     from looseleaf.store.documents import Removal, StagedFile
     from looseleaf.store.postgres.database import Database
 else:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Never
 
-    from looseleaf.base.values import Position, Record
-    from looseleaf.store.protocol import Edition
+    from looseleaf.base.values import Edition, Position, Record
 
 
 class ReadStore(FileStore):

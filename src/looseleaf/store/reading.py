@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from looseleaf.store.protocol import Edition, Store
+    from looseleaf.base.values import Edition
+    from looseleaf.store.protocol import Store
 
     T = TypeVar("T")
 

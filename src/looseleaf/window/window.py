@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from looseleaf.base.messages import Message
-    from looseleaf.base.values import LogLine
+    from looseleaf.base.values import Edition, LogLine
     from looseleaf.log.journal import AgentHead
-    from looseleaf.store.protocol import Edition, Store
+    from looseleaf.store.protocol import Store
 
     Row = tuple[Trace, Position, Position]
     """A trace, where its line begins, and where it ends."""

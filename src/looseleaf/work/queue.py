@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from looseleaf.base.values import Document
+    from looseleaf.base.values import Document, Edition
     from looseleaf.store.postgres.database import Database, Wire
     from looseleaf.store.postgres.store import PostgresStore
-    from looseleaf.store.protocol import Edition, OpenStore
+    from looseleaf.store.protocol import OpenStore
 
 FIELDS: dict[str, dict[str, type]] = {
     "distill": {},
