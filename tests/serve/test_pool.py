@@ -155,12 +155,14 @@ def test_who_waits_too_long_for_room_is_refused(root: Path, monkeypatch: pytest.
     run(Pool(str(root), most=1), act)
 
 
-def test_one_of_many_has_no_layers_and_one_alone_has(root: Path) -> None:
-    def layers(memory: Memory) -> bool:
-        return bool(memory.policy.layers)
+def test_one_of_many_reads_no_other_until_a_request_may_and_one_alone_does(root: Path) -> None:
+    (root / "mira" / "looseleaf.toml").write_text('over = ["noa"]\n')
 
-    assert run(Pool(str(root)), lambda pool: pool("mira", layers)) is False
-    assert run(Pool(path=str(root / "mira"), name="mira"), lambda pool: pool("mira", layers)) is True
+    def layers(memory: Memory) -> list[str]:
+        return [name for name, _ in memory.parts.farther(lambda far: far.context.where)]
+
+    assert run(Pool(str(root)), lambda pool: pool("mira", layers)) == []
+    assert run(Pool(path=str(root / "mira"), name="mira"), lambda pool: pool("mira", layers)) == ["noa"]
 
 
 # --- making and removing ----------------------------------------------------------------------

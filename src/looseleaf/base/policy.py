@@ -422,7 +422,7 @@ def _read_agent_settings(tables: Any, where: str, agent: str | None) -> dict[str
             if setting not in OF_AGENTS:
                 raise _unknown_setting_error(where, f"{name}.{setting}", setting, OF_AGENTS)
             valid = _check_setting(where, setting, value)
-            if name == agent:
+            if agent is not None and name in (agent, agent.partition("@")[0]):
                 own[setting] = valid
     return own
 

@@ -291,8 +291,10 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--root": _ROOT,
             "--postgres": _POSTGRES,
             "--memories": _value(
-                "NAMES", "the memories it sees, separated by commas (*: all; else the only one)"
+                "NAMES",
+                "the memories it sees, separated by commas (*: all; else the only one); heron=read: only that there",
             ),
+            "--person": _value("NAME", "whose it is: what comes by it was said by this person"),
             "--scopes": _value("SCOPES", "read, write, review, admin: what it may do (read)", default="read"),
             "--voice": _value(
                 "WHO", "user: what it records as the user's words is believed", choices=("user",)
@@ -755,6 +757,7 @@ class CliOptions:
     memories: str | None
     scopes: str
     voice: str | None
+    person: str | None
     event: str
     claude: bool
     codex: bool

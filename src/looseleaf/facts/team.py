@@ -54,7 +54,7 @@ def topic_in_team(topic: str, proposal: Proposal, witnesses: Sequence[Witness]) 
     """Return the topic of a proposal in a shared memory. `topic`: in one that is one person's own."""
     if topic not in (USER, PROJECT):
         return topic
-    if proposal.kind == RULE or relation_of(proposal.relation).kind == RULE:
+    if is_rule(proposal):
         return PROJECT
     is_users = belongs_home(proposal) if proposal.relation == NOTE else topic == USER
     if not is_users:
@@ -81,6 +81,11 @@ def why_it_waits(fact: Fact) -> str:
 
 _LEAST = 0.35
 """A sentence with this chance to be about its writer stays with its writer."""
+
+
+def is_rule(proposal: Proposal) -> bool:
+    """Return True if a proposed fact binds whoever works with the memory."""
+    return proposal.kind == RULE or relation_of(proposal.relation).kind == RULE
 
 
 def belongs_to_team(proposal: Proposal, sentence: str) -> bool:

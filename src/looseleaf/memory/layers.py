@@ -11,7 +11,7 @@ import json
 import os
 import re
 
-from looseleaf.base.errors import Invalid, NotFound, Outdated, Refused
+from looseleaf.base.errors import NotFound, Outdated, Refused
 from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.paths import SETTINGS, is_address, quoted
 from looseleaf.base.policy import Policy
@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from typing import Any, Generic, Protocol, TypeVar
 
     class LayerParts(Protocol):
+        finds_own_talk_only: bool
+
         def close(self) -> None: ...
+
+    Walls = Callable[[str, str], bool]
+    """Whether one may do something (read, write, review) in the memory at a folder or an address."""
 
     T = TypeVar("T")
     P = TypeVar("P", bound=LayerParts)
@@ -43,6 +48,12 @@ else:
     P = TypeVar("P")
 
 HOME = "home"
+
+
+def nothing(where: str, scope: str) -> bool:
+    """Walls that let nothing through."""
+    return False
+
 
 _IN_LAYER = re.compile(r"([\w-]{2,}):(?:f_[0-9a-f]{1,12}|.+\.md(?:[:#].*)?)")
 """A page, a place or a fact of a layer."""
@@ -183,11 +194,22 @@ def _locate(given: str, of: str) -> str:
     if is_address(given):
         from looseleaf.pages.in_database import read_address
 
-        return read_address(given).where
+        named = read_address(given)
+        own = read_address(of).of(named.namespace) if is_address(of) else named
+        return (
+            own.where if own.shown == named.shown else named.where
+        )  # of the same database: it needs no password
     given = os.path.expanduser(given)
     if is_address(of) and not os.path.isabs(given):
-        raise Invalid(f"{given!r} is no whole path, and a memory in a database lies in no folder.")
-    return os.path.normpath(os.path.join(of, given))
+        from looseleaf.pages.in_database import read_address
+
+        return read_address(of).of(given).where
+    path = os.path.normpath(os.path.join(of, given))
+    if os.sep not in given and given not in (os.curdir, os.pardir) and not os.path.lexists(path):
+        path = os.path.join(
+            os.path.dirname(os.path.abspath(of)), given
+        )  # a name: of a memory beside this one
+    return path
 
 
 def _real(where: str) -> str:
@@ -265,12 +287,13 @@ class Layers(Generic[P]):
         policy: Policy,
         note: Callable[[str], None],
         open_layer: Callable[[Layer, Policy, bool], P],
+        walls: Callable[[], Walls | None] = lambda: None,
     ) -> None:
         self.missed: list[str] = []
         """Layers that should be there and cannot be read, each with the reason."""
         self.found = find_layers(path, policy, note, self.missed)
         self._policy, self._note = policy, note
-        self._open_layer = open_layer
+        self._open_layer, self._walls = open_layer, walls
         self._opened: dict[tuple[str, bool], P] = {}
 
     def close(self) -> None:
@@ -278,10 +301,19 @@ class Layers(Generic[P]):
             parts.close()
         self._opened.clear()
 
+    @property
+    def seen(self) -> list[Layer]:
+        """The layers that may be read: for who may not read one, it is not there."""
+        return [layer for layer in self.found if self.may(layer, "read")]
+
+    def may(self, layer: Layer, scope: str) -> bool:
+        walls = self._walls()
+        return walls is None or walls(layer.where, scope)
+
     def each(self, read: Callable[[P], T]) -> list[tuple[str, T]]:
         """Read something of each layer; one that cannot be read is noted, and left out."""
         done: list[tuple[str, T]] = []
-        for layer in self.found:
+        for layer in self.seen:
             try:
                 done.append((layer.name, self._read_layer(layer, read)))
             except (Refused, OSError) as error:
@@ -297,15 +329,20 @@ class Layers(Generic[P]):
             return read(self.reading(layer))
 
     def reading(self, layer: Layer) -> P:
-        """Return a layer opened for reading: nothing but its views may change."""
-        return self._open(layer, reads_only=True)
+        """Return a layer opened for reading: nothing but its views may change. What others said there is found only by
+        one who decides there."""
+        parts = self._open(layer, reads_only=True)
+        parts.finds_own_talk_only = not self.may(layer, "review")
+        return parts
 
     def writing(self, layer: Layer) -> P:
         """Return a layer opened as any memory is, to write to it."""
+        if not self.may(layer, "write"):
+            raise Refused(f"Nothing was done in the layer {layer.name}: this may only read it.")
         return self._open(layer, reads_only=False)
 
     def named(self, name: str) -> Layer | None:
-        return next((layer for layer in self.found if layer.name == name), None)
+        return next((layer for layer in self.seen if layer.name == name), None)
 
     @property
     def home(self) -> Layer | None:
@@ -318,8 +355,12 @@ class Layers(Generic[P]):
         return (layer, rest) if layer is not None else (None, name)
 
     def explain_missing(self, name: str) -> str:
-        """Return why there is no layer of a name, as far as that is known."""
-        return next((why.partition(": ")[2] for why in self.missed if why.startswith(f"{name}: ")), "")
+        """Return why there is no layer of a name, as far as that is known, and anybody may know it."""
+        return (
+            ""
+            if self._walls() is not None
+            else next((why.partition(": ")[2] for why in self.missed if why.startswith(f"{name}: ")), "")
+        )
 
     def _open(self, layer: Layer, *, reads_only: bool) -> P:
         key = layer.name, reads_only

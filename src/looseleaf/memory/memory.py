@@ -18,6 +18,7 @@ from looseleaf.memory.groups import (
     WindowVerbs,
 )
 from looseleaf.memory.parts import Parts, check_distiller
+from looseleaf.store.streams import ASKER
 from looseleaf.text.times import parse_time
 
 TYPE_CHECKING = False
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from looseleaf.forget.forget import Forgotten
     from looseleaf.index.embed import Embedder
     from looseleaf.log.recorder import Batch
+    from looseleaf.memory.layers import Walls
     from looseleaf.memory.merge import Merged
     from looseleaf.models.costs import Costs
     from looseleaf.place.distill_and_place import Remembered
@@ -471,6 +473,19 @@ def own_talk_only(memory: Memory) -> Iterator[Memory]:
         memory.parts.finds_own_talk_only = before
 
 
+@contextmanager
+def on_behalf(memory: Memory, person: str, walls: Walls | None) -> Iterator[Memory]:
+    """Do what a block does for a person, whose name goes into every record that it writes; of the memories under this
+    one, it sees and changes what the walls let through."""
+    before, memory.parts.walls = memory.parts.walls, walls
+    asker = ASKER.set(person)
+    try:
+        yield memory
+    finally:
+        ASKER.reset(asker)
+        memory.parts.walls = before
+
+
 def as_agent(memory: Memory, agent: str) -> Memory:
     """Return the same memory for another agent. The last few stay open, until this one is closed."""
     if agent == memory.agent:
@@ -490,7 +505,7 @@ def as_agent(memory: Memory, agent: str) -> Memory:
         model=own.model,
         counter=own.counter,
     )
-    other.parts.notes = own.notes
+    other.parts.notes, other.parts.walls = own.notes, own.walls
     if len(others) > _OTHERS:
         others.pop(next(iter(others))).close()
     return other

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Spoken
     from looseleaf.facts.stones import Stones
     from looseleaf.index.embed import Embedder
-    from looseleaf.memory.layers import Layer, Layers
+    from looseleaf.memory.layers import Layer, Layers, Walls
     from looseleaf.models.costs import Costs
     from looseleaf.pages.held import Held
     from looseleaf.place.brought_files import BroughtFiles
@@ -89,6 +89,8 @@ class Parts(PlaceParts):
         self.seconds: float | None = None
         self.finds_own_talk_only = False
         """Whether recall leaves out what other agents said."""
+        self.walls: Walls | None = None
+        """What may be read and changed in the memories under this one; None: all of it."""
         self.store: OpenStore
         self.own_distiller = check_distiller(distiller) if distiller is not None else None
         self.notes: list[str] = []
@@ -159,7 +161,9 @@ class Parts(PlaceParts):
             return None
         from looseleaf.memory.layers import Layers
 
-        layers = Layers(self.context.where, self.context.policy, self.note, self._open_layer)
+        layers = Layers(
+            self.context.where, self.context.policy, self.note, self._open_layer, lambda: self.walls
+        )
         return layers if layers.found or layers.missed else None
 
     @property
@@ -207,6 +211,31 @@ class Parts(PlaceParts):
         if os.path.lexists(home_path()):
             return "the home memory is not under this one: `looseleaf --memory ~/.looseleaf remember` keeps it there."
         return "there is no home memory under this one. `looseleaf init ~/.looseleaf` makes one."
+
+    @property
+    def has_team(self) -> bool:
+        """True if what is about a team's matter belongs in the shared memory under this one."""
+        return self.layers is not None and self._find_team() is not None
+
+    def _find_team(self) -> Layer | None:
+        layers = self.layers if not self.context.policy.shared else None
+        seen = layers.seen if layers is not None else []
+        team = next((layer for layer in seen if settings(layer.where).shared), None)
+        return team if team is not None and layers is not None and layers.may(team, "write") else None
+
+    def team(self) -> tuple[str, Parts] | None:
+        """Return the nearest shared memory under this one, to be written to, with its name."""
+        team = self._find_team()
+        return (
+            (team.name, self.layers.writing(team)) if team is not None and self.layers is not None else None
+        )
+
+    def may_in(self, layer: str | None, scope: str) -> bool:
+        """Return True if the walls let through what is done in a layer; in the memory itself, its door decides."""
+        if not layer or self.walls is None or self.layers is None:
+            return True
+        found = self.layers.named(layer)
+        return found is not None and self.layers.may(found, scope)
 
     def absorb_home(self) -> None:
         """Journal what people changed in the folder of the home memory under this one."""
@@ -583,4 +612,8 @@ class Verbs:
             layer, place = layers.named(found.layer or ""), found.id or name
         if layer is None:
             return change(self._parts, name)
+        if not layers.may(layer, "review"):
+            raise Refused(
+                f"Nothing was decided: {place} is of the layer {layer.name}, where only a reviewer decides."
+            )
         return change(layers.writing(layer), place).but(layer=layer.name)

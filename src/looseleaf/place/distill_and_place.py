@@ -17,7 +17,7 @@ from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
 from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import Turn
 from looseleaf.base.origins import may_forbid
-from looseleaf.base.paths import PROFILE, USER, safe_name
+from looseleaf.base.paths import PROFILE, PROJECT, USER, safe_name
 from looseleaf.base.values import START, Position
 from looseleaf.distill.make_entry import (
     MOST_NOTES,
@@ -45,7 +45,7 @@ from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
 from looseleaf.store.reading import read_and_write
 from looseleaf.store.streams import ASKER
-from looseleaf.text.lines import NOTE
+from looseleaf.text.lines import NOTE, worded
 from looseleaf.text.secrets import without_marks
 
 TYPE_CHECKING = False
@@ -118,6 +118,11 @@ class MemoryMaker:
         self._context, self._parts = context, parts
         self._store, self._agent = context.store, context.agent
         self._redact, self._note = context.redact, context.note
+
+    @property
+    def is_shared(self) -> bool:
+        """True if several people talk to this memory."""
+        return self._context.policy.shared
 
     def _choose_writer(self, distiller: Distiller | None = None) -> EntryWriter:
         """One with this distiller, or else with the memory's own."""
@@ -329,12 +334,13 @@ class MemoryMaker:
         # The same words may be said again when something else holds: each time is an entry of its own.
         text = self._redact(given)
         entry = write.name_of(f"{now}\n{text}", PERSON)
-        reference = f"{self._topic_name(topic) if topic is not None else USER}/{entry}"
+        about_all = PROJECT if self.is_shared else USER
+        reference = f"{self._topic_name(topic) if topic is not None else about_all}/{entry}"
         material = MaterialText(text, PERSON, f"{FOLDER}/{reference}/raw.md", now, ASKER.get() or None)
         # Nothing but bullets like `- Gate: iron`, or one sentence.
         is_labelled = all(label != NOTE for label, _ in read_stated_facts(text) or [(NOTE, "")])
         is_short = is_labelled or len(sentences(text)) < 2
-        if is_short and all(map(_is_plain_note, write.facts(material))):
+        if is_short and not self.is_shared and all(map(_is_plain_note, write.facts(material))):
             return None  # a note needs no entry: it stands on its page
         return read_and_write(self._store, lambda: self._place_once(write.text(material, reference, about)))
 
@@ -387,6 +393,10 @@ class MemoryMaker:
     def page_of(self, topic: str, *, looks: bool = True) -> str:
         """Return the page of a given topic. Without `looks`, of those known already."""
         name = self._topic_name(topic, looks=looks)
+        if name == USER and self.is_shared:  # nobody is the user here
+            from looseleaf.facts.team import person_topic
+
+            name = person_topic(person) if (person := ASKER.get()) else PROJECT
         return PROFILE if name == USER else f"facts/{name}.md"
 
     def _choose_topic(self, text: str) -> str:
@@ -543,6 +553,10 @@ def remember(
 def _note_rest(
     parts: RememberNeeds, topic: str | None, facts: list[tuple[str, str]], source: str | None
 ) -> Receipt:
+    if topic is None and parts.making.is_shared:
+        from looseleaf.facts.belonging import is_about_user
+
+        topic = None if all(is_about_user(worded(*each)) for each in facts) else PROJECT
     path = parts.making.page_of(USER if topic is None else topic, looks=topic is None)
     change = partial(with_facts, path, facts=facts)
     parts.pages.in_a_row = True  # naming the topic looked at the folder just now

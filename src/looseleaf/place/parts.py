@@ -58,6 +58,15 @@ class PlaceParts:
         """Return the home memory under this one, to be written to; None if there is none."""
         return None
 
+    @property
+    def has_team(self) -> bool:
+        """True if what is about a team's matter belongs in another memory, a shared one."""
+        return bool(self.replays and self.replays.get("team"))
+
+    def team(self) -> tuple[str, PlaceParts] | None:
+        """Return the shared memory under this one, to be written to, with its name; None if there is none."""
+        return None
+
     def undone(self, path: str, edit: str, head: bytes | None) -> bytes | None:
         """Return a page without an edit, where other machines wrote since."""
         raise Refused(f"Nothing was undone: another machine changed {path} since, and its log is not here.")

@@ -86,6 +86,9 @@ if TYPE_CHECKING:
         def known(self) -> Facts: ...
         def home(self) -> Home | None: ...
         @property
+        def has_team(self) -> bool: ...
+        def team(self) -> tuple[str, Home] | None: ...
+        @property
         def may_be_tracked(self) -> bool: ...
         def is_tracked(self) -> bool: ...
         def kept_out(self, topic: str, lines: Iterable[str]) -> str: ...
@@ -507,6 +510,8 @@ class Placed:
     outcomes: tuple[Outcome, ...]
     home: tuple[Placed, ...] = ()
     """What became of the facts that went to the home memory."""
+    team: tuple[Placed, ...] = ()
+    """What became of the facts that went to the shared memory."""
 
     def of(self, *acts: str) -> list[Fact]:
         return [outcome.fact for outcome in self.outcomes if outcome.act in acts]
@@ -518,6 +523,7 @@ class Placed:
                 {"act": each.act, "fact": each.fact.to_dict(), "why": each.why} for each in self.outcomes
             ],
             **({"home": [each.to_dict() for each in self.home]} if self.home else {}),
+            **({"team": [each.to_dict() for each in self.team]} if self.team else {}),
         }
 
 
@@ -569,7 +575,7 @@ class Placer:
         if entry.meta.get("level") != "rules" and any(map(forbidden_by, traces)):
             read = [*witnesses_of(traces, for_a_model=True), *scored_witnesses(entry)]
         witnesses = [*read, *heard]
-        sent = self._send_home(entry, witnesses)
+        sent, shared = self._send_home(entry, witnesses), self._send_to_team(entry, witnesses)
         topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
         with self._parts.pages.absorb.threads, self._store.lock():
@@ -589,14 +595,14 @@ class Placer:
             )
             checked = entry.meta.get("checked")
             for number, raw in enumerate(entry.summary.get("facts", ())):
-                proposal = proposal_of(raw) if number not in sent.facts else None
+                proposal = proposal_of(raw) if number not in sent.facts | shared.facts else None
                 if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):
                     is_checked = isinstance(checked, list) and number in checked
                     plan.take(proposal, witnesses, _read_score(entry, raw), checked=is_checked)
             if entry.reference in self._parts.known.entries_of(topic):
                 if through is not None:
                     self.pass_over(str(entry.meta.get("agent")), through)
-                return Placed(entry.reference, tuple(plan.outcomes), sent.placed)
+                return Placed(entry.reference, tuple(plan.outcomes), sent.placed, shared.placed)
             for fact in lost(plan) if lost is not None else ():
                 plan.give_up(fact)
             plan.keep_lines()
@@ -631,6 +637,7 @@ class Placer:
                 "edits": edits,
             }
             record |= {"home": True} if sent.facts else {}
+            record |= {"team": True} if shared.facts else {}
             record |= {"tracked": True} if self._kept_back else {}
             if entry.meta.get("instead"):
                 record["instead"] = str(entry.meta["instead"])
@@ -638,7 +645,7 @@ class Placer:
                 record |= through
             self._store.append(JOURNAL, [record])
             self._parts.known.catch_up()
-        return Placed(entry.reference, tuple(plan.outcomes), sent.placed)
+        return Placed(entry.reference, tuple(plan.outcomes), sent.placed, shared.placed)
 
     def _held_beside_words(self, topic: str) -> list[Fact]:
         """Return the facts of a topic for a person's own words, which settle what waits, whatever level that has."""
@@ -651,6 +658,15 @@ class Placer:
         if not self._parts.has_home or entry.meta.get("here"):
             return NOTHING
         return HomeSender(self._context, self._parts)(entry, witnesses)
+
+    def _send_to_team(self, entry: Entry, witnesses: Sequence[Witness]) -> Sent:
+        from looseleaf.place.send_home import NOTHING
+
+        if not self._parts.has_team or entry.meta.get("here"):
+            return NOTHING
+        from looseleaf.place.send_to_team import TeamSender
+
+        return TeamSender(self._context, self._parts)(entry, witnesses)
 
     def _may_stand(self, text: str) -> bool:
         """Return True unless git tracks the folder, or a team reads it, and a text tells of the user."""

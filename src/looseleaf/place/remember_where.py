@@ -8,10 +8,12 @@ from looseleaf.base.errors import Invalid, NotFound, Refused, is_text
 from looseleaf.base.paths import PROJECT, USER
 from looseleaf.facts.belonging import belongs_home, is_about_user
 from looseleaf.facts.page_lines import is_same_fact
+from looseleaf.facts.team import belongs_to_team, is_rule
 from looseleaf.log.entries import read_entry
 from looseleaf.place.distill_and_place import Remembered, remember, remembered_in
 from looseleaf.place.placer import FORGET
 from looseleaf.place.send_home import FROM
+from looseleaf.place.send_to_team import bare_name
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import undoubted, worded
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Protocol
 
+    from looseleaf.base.messages import Proposal
     from looseleaf.base.values import Fact
     from looseleaf.facts.known_facts import Facts
     from looseleaf.place.corrections import Corrections
@@ -46,12 +49,15 @@ if TYPE_CHECKING:
         @property
         def may_be_tracked(self) -> bool: ...
         def home(self) -> Home | None: ...
+        @property
+        def has_team(self) -> bool: ...
+        def team(self) -> tuple[str, Home] | None: ...
         def explain_no_home(self) -> str: ...
         def note(self, note: str) -> None: ...
         def split_topic(self, name: str) -> tuple[Named | None, str]: ...
 
 
-HERE, HOME = "here", "home"
+HERE, HOME, TEAM = "here", "home", "team"
 MOST = 20_000
 """The most characters that are remembered at once."""
 _REMEMBERED = remembered_in("")
@@ -61,8 +67,8 @@ def remember_where(
     parts: Needs, text: str, topic: str | None, where: str | None, *, redacted: bool = False
 ) -> Remembered:
     """Remember a text: `here`, in the `home` memory, or (None) each sentence where it belongs."""
-    if where not in (None, HERE, HOME):
-        raise Invalid(f"Nothing was remembered: {where!r} is no memory. Give here, home, or nothing.")
+    if where not in (None, HERE, HOME, TEAM):
+        raise Invalid(f"Nothing was remembered: {where!r} is no memory. Give here, home, team, or nothing.")
     refuse_long(text)
     layer, bare = parts.split_topic(topic) if topic is not None else (None, None)
     if layer is not None:
@@ -70,6 +76,8 @@ def remember_where(
             f"Nothing was remembered: {topic} is of the layer {layer.name}. `looseleaf remember --home` remembers in "
             f"the home memory; give the topic alone, such as {bare or USER}."
         )
+    if where == TEAM or (where is None and parts.has_team and topic is None and is_text(text)):
+        return _remember_in_team(parts, text, topic, all_of_it=where == TEAM, redacted=redacted)
     is_alone = not (parts.is_project or parts.may_be_tracked)
     if where == HERE or (where is None and is_alone) or not is_text(text):
         return remember_in(parts, text, topic, redacted=redacted, here=where == HERE)
@@ -103,6 +111,47 @@ def remember_where(
     here = remember_in(parts, "\n".join(ours), topic, redacted=redacted, here=True)
     there = remember_in(home, "\n".join(theirs), topic, redacted=redacted, source=parts.context.name)
     return here.but(elsewhere=there.of_layer(HOME))
+
+
+def _remember_in_team(
+    parts: Needs, text: str, topic: str | None, *, all_of_it: bool, redacted: bool
+) -> Remembered:
+    """Remember a text in the shared memory under this one: all of it, or the sentences that are surely about the
+    team's matter. A rule stays here as well: there it waits."""
+    from looseleaf.language.sentences import sentences
+
+    team = parts.team()
+    if team is None:
+        raise NotFound(
+            "Nothing was remembered: there is no shared memory under this one that you may write to."
+        )
+    name, there = team
+    said = [each for each in sentences(text) if each.strip()] or [text]
+    theirs = said if all_of_it else [each for each in said if _is_for_team(each)]
+    ours = [] if all_of_it else [each for each in said if each not in theirs or _has_rule(each)]
+    if not theirs:
+        return remember_in(parts, text, topic, redacted=redacted, here=True)
+    source = bare_name(parts.context.where)
+    sent = remember_in(there, "\n".join(theirs), topic, redacted=redacted, source=source).of_layer(name)
+    if not ours:
+        return sent
+    return remember_in(parts, "\n".join(ours), topic, redacted=redacted, here=True).but(elsewhere=sent)
+
+
+def _is_for_team(sentence: str) -> bool:
+    found = _read(sentence)
+    return bool(found) and all(belongs_to_team(each, sentence) for each in found)
+
+
+def _has_rule(sentence: str) -> bool:
+    return any(map(is_rule, _read(sentence)))
+
+
+def _read(sentence: str) -> list[Proposal]:
+    from looseleaf.base import ids as clock
+    from looseleaf.distill.statements import statements
+
+    return list(statements(sentence, clock.now()))
 
 
 def refuse_long(text: str) -> None:

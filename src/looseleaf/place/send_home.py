@@ -51,6 +51,9 @@ if TYPE_CHECKING:
         def home(self) -> Home | None:
             """The home memory under this one, to be written to; None if there is none."""
 
+        def team(self) -> tuple[str, Home] | None:
+            """The shared memory under this one, to be written to, with its name; None if there is none."""
+
 
 FROM = "from"
 """The member of an entry's meta that says which memory, entry and trace it comes from."""
@@ -68,6 +71,13 @@ NOTHING = Sent(frozenset())
 
 
 class HomeSender:
+    topic = USER
+    """The topic of its entries there."""
+    told = "What is about you stays in this memory: the home memory was not changed."
+    """What a note says where the other memory could not be written."""
+    member = "home"
+    """The member of a record that says that something went."""
+
     def __init__(self, context: Context, parts: Needs) -> None:
         self._name, self._note = context.name, context.note
         self._parts = parts
@@ -77,11 +87,11 @@ class HomeSender:
         if entry.meta.get(FROM):
             return NOTHING
         chosen = list(self._choose(entry, witnesses))
-        sent = frozenset(number for number, proposal, _ in chosen if not proposal.ended)
+        sent = frozenset(number for number, proposal, _ in chosen if not self._stays(proposal))
         if self._parts.replays is not None:
             return Sent(sent)  # they were sent when this was done first
         try:
-            home = self._parts.home() if chosen else None
+            home = self._target() if chosen else None
             if home is None:
                 return NOTHING
             by_source: dict[str, list[tuple[int, Proposal, Witness]]] = {}
@@ -89,9 +99,20 @@ class HomeSender:
                 by_source.setdefault(witness.source, []).append((number, proposal, witness))
             placed = tuple(self._send(home, entry, found) for found in by_source.values())
         except Refused as refused:
-            self._note(f"What is about you stays in this memory: the home memory was not changed. {refused}")
+            self._note(f"{self.told} {refused}")
             return NOTHING
         return Sent(sent, placed)
+
+    def _target(self) -> Home | None:
+        return self._parts.home()
+
+    def _stays(self, proposal: Proposal) -> bool:
+        """True for a fact that is placed here as well."""
+        return proposal.ended
+
+    def _meta(self, witness: Witness) -> dict[str, Any]:
+        """Return more members for the meta of its entries."""
+        return {}
 
     def _choose(self, entry: Entry, witnesses: Sequence[Witness]) -> Iterator[tuple[int, Proposal, Witness]]:
         """Yield what goes home: each fact's number, the proposal, and the words that say it."""
@@ -113,18 +134,18 @@ class HomeSender:
 
     def _send(self, home: Home, entry: Entry, found: Sequence[tuple[int, Proposal, Witness]]) -> Any:
         witness = found[0][2]
-        quotes = dict.fromkeys(self._sentence_of(each) for each in found)
+        quotes = dict.fromkeys(sentence_of(proposal, said) for _, proposal, said in found)
         text = "\n".join(quotes)
         came = {"memory": self._name, "entry": entry.reference, "trace": witness.source}
         digest = sha256(
             f"{self._name}\n{entry.reference}\n{witness.source}\n{text}".encode("utf-8", "backslashreplace")
         )
-        reference = f"{USER}/{id_of(max(0.0, witness.ts), bytes.fromhex(digest))}"
+        reference = f"{self.topic}/{id_of(max(0.0, witness.ts), bytes.fromhex(digest))}"
         facts = tuple(entry.summary["facts"][number] for number, _, _ in found)
         meta: dict[str, Any] = {
             "id": reference.rpartition("/")[2],
             "ts": witness.ts,
-            "topic": USER,
+            "topic": self.topic,
             "agent": entry.meta.get("agent"),
             "origin": witness.origin,
             "turn_ids": [],
@@ -132,6 +153,7 @@ class HomeSender:
             "level": entry.meta.get("level"),
             "trust": level_of(witness.origin),
             FROM: came,
+            **self._meta(witness),
         }
         store = home.context.store
         folder = f"{FOLDER}/{reference}"
@@ -145,11 +167,10 @@ class HomeSender:
                 store.publish(folder, files, again=True)
         return home.placer.entry(read_entry(store, reference))
 
-    @staticmethod
-    def _sentence_of(found: tuple[int, Proposal, Witness]) -> str:
-        """Return the sentence that says a fact: what stands around a quote belongs to it. A quote of several sentences
-        is returned as it is: it was found to say the fact."""
-        _, proposal, witness = found
-        quote = spelled(proposal.quote)
-        own = next((each for each in sentences(witness.text) if quote in spelled(each)), proposal.quote)
-        return " ".join(own.split())
+
+def sentence_of(proposal: Proposal, witness: Witness) -> str:
+    """Return the sentence that says a fact: what stands around a quote belongs to it. A quote of several sentences is
+    returned as it is: it was found to say the fact."""
+    quote = spelled(proposal.quote)
+    own = next((each for each in sentences(witness.text) if quote in spelled(each)), proposal.quote)
+    return " ".join(own.split())

@@ -10,18 +10,21 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import secrets
 import time
 from contextlib import contextmanager
+from itertools import chain
 
 from looseleaf.base.errors import Invalid, NotFound, Refused
-from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import safe_name
+from looseleaf.base.immutable import Replaceable, frozen
+from looseleaf.base.paths import PROJECT, fold_name, safe_name
+from looseleaf.language.relations import ME
 from looseleaf.serve.state import FolderState, Seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from looseleaf.serve.state import State
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
 
 SCOPES = ("read", "write", "review", "admin")
 """What a token may do: read; write as an agent; decide as a person does; all else (forget, import, tokens)."""
+FOR = "@"
+"""Between the names of an agent and of the person whose token it has: each person has talk of their own with it."""
+_PERSON = re.compile(r"[^\W\d_](?:[\w-]{0,38}\w)?")
+_NO_PERSONS = ME | {PROJECT, "agent", "home", "main", "nobody", "person", "program", "sessions", "unknown"}
 EVERY = "*"
 """In place of the names of memories: all of them."""
 
@@ -45,7 +52,7 @@ _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 @frozen
-class Token:
+class Token(Replaceable):
     """A token without its secret."""
 
     id: str
@@ -57,9 +64,18 @@ class Token:
     """`user`: what it records as a user's words is believed; else these words count as imported."""
     made: float = 0.0
     expires: float | None = None
+    person: str = ""
+    """Whose it is: what comes by it was said by this person. "": nobody is told apart."""
+    only: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Memories in which it may do less than its scopes say: each with what it may do there."""
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes
+
+    def at(self, memory: str) -> Token:
+        """Return the token as it is in one memory: with what it may do there."""
+        scopes = dict(self.only).get(memory)
+        return self if scopes is None else self.but(scopes=scopes)
 
     def sees(self, memory: str) -> bool:
         return EVERY in self.memories or memory in self.memories
@@ -104,20 +120,34 @@ class Access:
         agent: str = "main",
         voice: str = "",
         expires: float | None = None,
+        person: str = "",
+        only: Mapping[str, Sequence[str]] | None = None,
     ) -> tuple[Token, str]:
-        """Make a token; return it and its secret, which is shown this once."""
-        unknown = [each for each in scopes if each not in SCOPES]
-        if unknown or not scopes:
+        """Make a token; return it and its secret, which is shown this once. `only`: memories in which it may do less
+        than its scopes."""
+        only = only or {}
+        unknown = [each for each in (*scopes, *chain(*only.values())) if each not in SCOPES]
+        if unknown or not scopes or not all(only.values()):
             raise Invalid(f"No token was made: the scopes are {', '.join(SCOPES)}; give one or more of them.")
         if not memories:
             raise Invalid(f"No token was made: name its memories, or {EVERY} for all.")
         if voice not in ("", "user"):
             raise Invalid("No token was made: the voice is `user`, or left out.")
+        if any(not set(less) <= set(scopes) for less in only.values()):
+            raise Invalid(
+                "No token was made: in one memory it can do less than its scopes say, and nothing more."
+            )
         agent = safe_name(agent, "agent's name")
+        if person:
+            agent = f"{agent}{FOR}{_check_person(person).lower()}"
         if expires is not None and expires <= self._clock():
             raise Invalid("No token was made: it would have ended already.")
         with self._changing() as rows:
             _refuse_full("tokens", rows["tokens"])
+            known = {str(row.get("person") or "") for row in rows["tokens"]} - {person}
+            other = next((each for each in known if fold_name(each) == fold_name(person)), None)
+            if other:
+                raise Invalid(f"No token was made: {person} is called {other} in others. Give that name.")
             taken = {row["id"] for row in rows["tokens"]}
             made = Token(
                 _new_id(taken),
@@ -128,6 +158,10 @@ class Access:
                 voice,
                 self._clock(),
                 expires,
+                person,
+                tuple(
+                    (each, tuple(scope for scope in SCOPES if scope in less)) for each, less in only.items()
+                ),
             )
             secret = f"ll_{made.id}_{secrets.token_urlsafe(_BYTES)}"
             rows["tokens"].append({**_row_of(made), "hash": _hash(secret)})
@@ -150,6 +184,7 @@ class Access:
         with self._changing() as rows:
             for row in rows["tokens"]:
                 row["memories"] = [each for each in row["memories"] if each != memory]
+                row["only"] = [each for each in row.get("only", ()) if each[0] != memory]
             rows["tokens"] = [row for row in rows["tokens"] if row["memories"]]
 
     def token_of(self, secret: str) -> Token | None:
@@ -241,6 +276,16 @@ class Access:
             draft.data = json.dumps(rows, indent=1).encode() + b"\n"
 
 
+def _check_person(name: str) -> str:
+    """Return a person's name; refuse one that could be taken for something else."""
+    if not _PERSON.fullmatch(name) or fold_name(name) in _NO_PERSONS:
+        raise Invalid(
+            f"No token was made: {name[:40]!r} cannot be a person's name here. Use up to 40 letters, digits, `-` and "
+            "`_`, as in Mira or mira-k."
+        )
+    return name
+
+
 def access_folder(root: str) -> str:
     """Return the folder for the access to what is served from `root`: in the user's settings, outside of any memory."""
     home = os.environ.get("XDG_CONFIG_HOME") or ""
@@ -283,4 +328,5 @@ def _row_of(token: Token) -> dict[str, Any]:
 
 def _token_of(row: dict[str, Any]) -> Token:
     given = {name: row[name] for name in Token.__match_args__ if name in row}
-    return Token(**given | {name: tuple(row[name]) for name in ("memories", "scopes")})
+    only = tuple((str(name), tuple(scopes)) for name, scopes in row.get("only") or ())
+    return Token(**given | {name: tuple(row[name]) for name in ("memories", "scopes")} | {"only": only})

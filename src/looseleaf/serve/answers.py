@@ -35,7 +35,8 @@ def result_of(
     if write_only:
         raise Refused("Nothing was read: this client may only write. Ask the user to let it read too.")
     if method == "resources/list":
-        return {"resources": list_resources(memory.where)}
+        layers = memory.parts.layers
+        return {"resources": list_resources(memory.where, layers.seen if layers is not None else ())}
     if method == "resources/read":
         mime, text = read_resource_at(memory, params["uri"])
         return {"contents": [{"uri": params["uri"], "mimeType": mime, "text": text}]}

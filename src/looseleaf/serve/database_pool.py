@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 from looseleaf.base.errors import Invalid, NotFound
 from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import is_address
 from looseleaf.memory import Memory
+from looseleaf.memory.layers import nothing
 from looseleaf.pages.folder import init, is_memory
 from looseleaf.serve.access import Access
 from looseleaf.serve.pool import IDLE_SECONDS, KEPT_SECONDS, NAME, Pool, Taken
 from looseleaf.serve.shared import MADE, REMOVED, Listening, SharedAudit, SharedState
 from looseleaf.serve.state import FORGOTTEN
-from looseleaf.store.postgres.address import check_namespace
+from looseleaf.store.postgres.address import check_namespace, parse_address
 from looseleaf.store.postgres.check_database import refuse_unfit
 
 if TYPE_CHECKING:
@@ -105,7 +107,17 @@ class DatabasePool(Pool):
     def _open_memory(self, path: str) -> Memory:
         if not is_memory(path):
             raise NotFound("There is no memory of this name.")
-        return Memory(path)
+        memory = Memory(path)
+        memory.parts.walls = nothing  # until a request says what its token may do
+        return memory
+
+    def name_of(self, where: str) -> str | None:
+        if not is_address(where):
+            return None
+        other = parse_address(where)
+        return (
+            other.namespace if other.url == self._address.url and other.namespace in self._numbers else None
+        )
 
     def names_of(self, memory: int) -> list[str]:
         """Return the names of a memory, by its number: one, or none if it is not known."""

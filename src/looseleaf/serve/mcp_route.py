@@ -69,7 +69,8 @@ class McpRoute:
     async def _admit(self, request: Request) -> Any:
         """Refuse a request whose token may not see the memory; return who answers the others."""
         token: Token = request.state.token
-        request.scope["path_params"]["memory"] = await self._name(token, request)
+        request.scope["path_params"]["memory"] = name = await self._name(token, request)
+        token = request.state.token = token.at(name)
         if not token.may("read") and not token.may("write"):
             raise NotAllowed("Nothing was done: this token may neither read nor write.")
         return await self._manager(may_read=token.may("read"), may_write=token.may("write"))

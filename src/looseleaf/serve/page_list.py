@@ -18,6 +18,7 @@ from looseleaf.serve.offered import INDEX, MARKDOWN, PAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from looseleaf.base.values import Stat
@@ -28,15 +29,15 @@ LISTED = 200
 _MONTHS = 24
 
 
-def list_resources(path: str) -> list[dict[str, Any]]:
+def list_resources(path: str, layers: Sequence[Layer] | None = None) -> list[dict[str, Any]]:
     """Return the index, the user's profile, the last months, and topic pages of the memory in a folder, and of
-    those under it."""
+    those under it: of these layers, else of all that its settings name."""
     about = "What this memory holds, a line for each page"
     found: list[dict[str, Any]] = [{"uri": INDEX, "name": "index", "title": about, "mimeType": MARKDOWN}]
     if not (is_address(path) or os.path.isdir(path)):
         return found  # who reads the index is told
     pages = [("", each) for each in _pages_in(path)]
-    for layer in _layers_under(path):
+    for layer in _layers_under(path) if layers is None else layers:
         pages += [(f"{layer.name}:", each) for each in _pages_in(layer.where)]
     return found + [
         {

@@ -17,8 +17,9 @@ from urllib.parse import quote, unquote
 
 from looseleaf.base.errors import Busy, Invalid, NotFound, Refused
 from looseleaf.memory import Memory
+from looseleaf.memory.layers import nothing
 from looseleaf.memory.thread import MemoryThread
-from looseleaf.pages.folder import init, is_home, is_memory, settings
+from looseleaf.pages.folder import init, is_home, is_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +165,17 @@ class Pool:
     def _open_memory(self, path: str) -> Memory:
         if not is_memory(path):
             raise NotFound("There is no memory of this name.")
-        return Memory(path, policy=without_layers(settings(path)) if self.root is not None else None)
+        memory = Memory(path)
+        if self.root is not None:
+            memory.parts.walls = nothing  # until a request says what its token may do
+        return memory
+
+    def name_of(self, where: str) -> str | None:
+        """Return the name of the memory at a folder, or an address; None: it is none of this server."""
+        folder, name = os.path.split(os.path.realpath(where))
+        if self.root is None:
+            return self.only if os.path.realpath(self._path) == os.path.realpath(where) else None
+        return name if folder == os.path.realpath(self.root) and NAME.fullmatch(name) else None
 
     async def _wait_for_room(self, until: float) -> None:
         try:

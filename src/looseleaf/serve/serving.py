@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 
 from looseleaf.base.errors import NotFound, Refused
-from looseleaf.memory.memory import as_agent, own_talk_only
+from looseleaf.memory.memory import as_agent, on_behalf, own_talk_only
 from looseleaf.serve.access import Access, Token
 from looseleaf.serve.audit import Audit
 from looseleaf.serve.events import Events
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from looseleaf.memory import Memory
+    from looseleaf.memory.layers import Walls
     from looseleaf.serve.database_pool import Joined
     from looseleaf.serve.shared import SharedAudit
 
@@ -145,19 +146,31 @@ class Serving:
         finds what other agents said only for one that decides as a person does."""
         if not token.sees(name):
             raise NotFound("There is no memory of this name.")
+        own = token.at(name)
 
         def act_as_agent(memory: Memory) -> _T:
-            memory = as_agent(memory, token.agent)
-            if token.may("review"):
-                return act(memory)
-            with own_talk_only(memory):
-                return act(memory)
+            memory = as_agent(memory, own.agent)
+            with on_behalf(memory, own.person, self._walls(token)):
+                if own.may("review"):
+                    return act(memory)
+                with own_talk_only(memory):
+                    return act(memory)
 
         try:
             return await self.pool(name, act_as_agent)
         finally:
             if self.joined is not None:
                 self.events.look_soon(name)
+
+    def _walls(self, token: Token) -> Walls | None:
+        """Return what a token may do in the memories under another: nothing, unless it names them too. None where one
+        memory is served, with the layers that its settings name."""
+
+        def may(where: str, scope: str) -> bool:
+            name = self.pool.name_of(where)
+            return name is not None and token.sees(name) and token.at(name).may(scope)
+
+        return may if self.pool.root is not None else None
 
     def once(self, name: str) -> Once:
         """Return the marked requests of a memory; used in its thread."""

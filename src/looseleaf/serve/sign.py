@@ -50,7 +50,9 @@ def is_still_let_in(serving: Serving, request: Request) -> bool:
     try:
         if request.state.token is PERSON:
             return bool(visit_of(serving, request))
-        return bool(_token_of(serving, request) == request.state.token)
+        found = _token_of(serving, request)
+        name = request.path_params.get("memory", "")
+        return found is not None and found.at(name) == request.state.token
     except Refused:
         return False
 

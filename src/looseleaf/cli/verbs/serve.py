@@ -229,10 +229,13 @@ def _do_token(options: CliOptions, access: Access) -> int:
         return 0
     if options.days < 0:
         raise Invalid("No token was made: --days is the number of days until it ends; 0: it never does.")
+    options.memories, only = _split_only(options.memories)
     made, secret = access.make_token(
         options.name,
         _memories(options, pool) if pool is not None else _memories_there(options),
         _split(options.scopes),
+        person=options.person or "",
+        only=only,
         agent=options.agent or "main",
         voice=options.voice or "",
         expires=time.time() + options.days * _DAY if options.days else None,
@@ -257,8 +260,9 @@ def _list_tokens(options: CliOptions, tokens: list[Token]) -> int:
         (
             each.id,
             plain(each.name),
-            plain(", ".join(each.memories)),
+            plain(", ".join(_with_limit(each, name) for name in each.memories)),
             ", ".join(each.scopes),
+            plain(each.person),
             plain(each.agent),
             "user" if each.voice else "",
             _until(each),
@@ -266,10 +270,15 @@ def _list_tokens(options: CliOptions, tokens: list[Token]) -> int:
         for each in tokens
     ]
     if rows:
-        table(("id", "name", "memories", "may", "agent", "voice", "until"), rows)
+        table(("id", "name", "memories", "may", "person", "agent", "voice", "until"), rows)
     else:
         say("No tokens. `looseleaf token new NAME` makes one.")
     return 0
+
+
+def _with_limit(token: Token, memory: str) -> str:
+    less = dict(token.only).get(memory)
+    return memory if less is None else f"{memory}={'+'.join(less)}"
 
 
 def _until(token: Token) -> str:
@@ -307,6 +316,13 @@ def _memories_there(options: CliOptions) -> list[str]:
     if options.memories is None:
         raise Invalid("No token was made: name its memories with --memories NAMES (*: all).")
     return [name if name == EVERY else check_namespace(name) for name in _split(options.memories)]
+
+
+def _split_only(text: str | None) -> tuple[str | None, dict[str, list[str]]]:
+    """Split `mira,heron=read+write` into the names, and what may be done where that is less than elsewhere."""
+    pairs = [each.partition("=") for each in _split(text or "")]
+    names = ",".join(name for name, _, _ in pairs) if text is not None else None
+    return names, {name: less.split("+") for name, mark, less in pairs if mark}
 
 
 def _split(text: str) -> list[str]:

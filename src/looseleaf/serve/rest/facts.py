@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Record
     from looseleaf.memory import Memory
+    from looseleaf.memory.parts import Parts
     from looseleaf.place.notebook import FactSource
 
 FactName = Annotated[
@@ -61,11 +62,17 @@ async def list_facts(
     first."""
     if status == "pending" and not asking.is_person:
         raise NotAllowed("Nothing was read: what waits in review is shown only to a token that may review.")
-    return Answer(
-        await asking.read(
-            lambda memory: _listed(part, memory.facts(topic=topic, kind=kind, status=status, as_of=as_of))
-        )
-    )
+
+    def read(memory: Memory) -> dict[str, Any]:
+        found = memory.facts(topic=topic, kind=kind, status=status, as_of=as_of)
+        return _listed(part, [each for each in found if _may_see(memory, each, asking)])
+
+    return Answer(await asking.read(read))
+
+
+def _may_see(memory: Memory, fact: Fact, asking: Asking) -> bool:
+    """True unless a fact waits in review, here or in a memory under this one, and another decides there."""
+    return fact.status != "pending" or (asking.is_person and memory.parts.may_in(fact.layer, "review"))
 
 
 _NO_FACT = "There is no fact of this name. List the facts for their ids."
@@ -74,15 +81,17 @@ _NOT_ONE = "Nothing was done: the name is not that of one fact. Give more of its
 
 def _find(memory: Memory, name: str, asking: Asking) -> Fact:
     """Find a fact. For who may not see what waits in review, a fact there is like none, whatever the name was."""
-    if asking.is_person:
-        return memory.fact(name)
     try:
         fact = memory.fact(name)
     except NotFound:
+        if asking.is_person:
+            raise
         raise NotFound(_NO_FACT) from None
     except Invalid:
+        if asking.is_person:
+            raise
         raise Invalid(_NOT_ONE) from None
-    if fact.status == "pending":
+    if not _may_see(memory, fact, asking):
         raise NotFound(_NO_FACT)
     return fact
 
@@ -99,7 +108,7 @@ async def list_fact_history(memory: Name, fact: FactName, asking: Read, part: Li
 
     def read(memory: Memory) -> dict[str, Any]:
         _find(memory, fact, asking)
-        found = [each for each in memory.history.fact(fact) if each.status != "pending" or asking.is_person]
+        found = [each for each in memory.history.fact(fact) if _may_see(memory, each, asking)]
         return _listed(part, found)
 
     return Answer(await asking.read(read))
@@ -109,24 +118,28 @@ async def list_fact_history(memory: Name, fact: FactName, asking: Read, part: Li
 async def list_sources(memory: Name, fact: FactName, asking: Read, part: Listing) -> Answer:
     """List the words that a fact rests on. An agent sees those of its own talk, and of pages."""
 
-    def show(memory: Memory, source: FactSource) -> dict[str, Any]:
-        told = source.to_dict()
-        return told if asking.is_person or _is_own(memory, source.source) else told | {"text": ""}
-
     def read(memory: Memory) -> dict[str, Any]:
-        found = memory.explain.sources(_find(memory, fact, asking))
+        of = _find(memory, fact, asking)
+        decides = asking.is_person and memory.parts.may_in(of.layer, "review")
+        parts = memory.parts.of_layer(of.layer)
+
+        def show(source: FactSource) -> dict[str, Any]:
+            told = source.to_dict()
+            return told if decides or _is_own(parts, source.source) else told | {"text": ""}
+
+        found = memory.explain.sources(of)
         found.sort(key=lambda each: each.source)
-        return part.of(found, lambda each: [each.source], lambda each: show(memory, each))
+        return part.of(found, lambda each: [each.source], show)
 
     return Answer(await asking.read(read))
 
 
-def _is_own(memory: Memory, source: str) -> bool:
+def _is_own(parts: Parts, source: str) -> bool:
     """True for words on a page, and for those of the agent's own talk."""
     if "@" in source:
         return not source.startswith("review/")
-    found = memory.parts.recall.trace(source) if "/" not in source else None
-    return found is not None and agent_of(found[1]) == memory.agent
+    found = parts.recall.trace(source) if "/" not in source else None
+    return found is not None and agent_of(found[1]) == parts.context.agent
 
 
 @route("GET", "/memories/{memory}/topics", "read", values.listed(values.Topic))

@@ -137,6 +137,7 @@ class GuardedRoute(APIRoute):
                 name = request.path_params["memory"] = name_in(request.path_params["memory"])
                 if not token.sees(name):
                     raise NotFound(NOT_THERE)
+                token = request.state.token = token.at(name)
                 await serving.pool.find(name)  # one that is not there is not found, whatever else was sent
             if spec.scope and not token.may(spec.scope):
                 raise NotAllowed(f"Nothing was done: this needs a token that may {spec.scope}.")

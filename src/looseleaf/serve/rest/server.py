@@ -15,7 +15,7 @@ from fastapi import Path, Request
 from starlette.responses import Response
 
 from looseleaf.base.errors import NotFound
-from looseleaf.base.paths import safe_name
+from looseleaf.base.paths import fold_name, safe_name
 from looseleaf.serve.access import EVERY, Token
 from looseleaf.serve.pool import in_address
 from looseleaf.serve.problems import NotAllowed
@@ -67,14 +67,22 @@ async def remove_memory(memory: Name, asking: Read) -> Response:
 
 def _shown(token: Token) -> dict[str, Any]:
     named: dict[str, Any] = {str(name): getattr(token, name) for name in Token.__match_args__}
-    return named | {"memories": list(token.memories), "scopes": list(token.scopes)}
+    only = {name: list(scopes) for name, scopes in token.only}
+    return named | {"memories": list(token.memories), "scopes": list(token.scopes), "only": only}
 
 
 def _is_within(token: Token, other: Token) -> bool:
-    """True if a token has nothing that the other does not have."""
+    """True if a token sees nothing that the other does not see."""
     return EVERY in other.memories or (
         EVERY not in token.memories and set(token.memories) <= set(other.memories)
     )
+
+
+def _may_no_more(token: Token, other: Token) -> bool:
+    """True if a token may do nothing, in any memory, that the other may not do there."""
+    named = {*token.memories, *(name for name, _ in (*token.only, *other.only))}
+    seen = [name for name in named if token.sees(name)]
+    return all(set(token.at(name).scopes) <= set(other.at(name).scopes) for name in seen)
 
 
 @route("GET", "/tokens", "admin", values.listed(values.TokenShown))
@@ -90,9 +98,14 @@ async def make_token(asking: Read, body: values.NewToken) -> Answer:
     """Make a token. Its secret is in the answer, and nowhere else."""
     own = asking.token
     safe_name(body.agent, "agent's name")
-    wanted = Token("", body.name, tuple(body.memories), tuple(body.scopes))
-    if not _is_within(wanted, own) or not set(body.scopes) <= set(own.scopes):
+    only = tuple((name, tuple(scopes)) for name, scopes in body.only.items())
+    wanted = Token("", body.name, tuple(body.memories), tuple(body.scopes), only=only)
+    if not _is_within(wanted, own) or not _may_no_more(wanted, own):
         raise NotAllowed("No token was made: it would have memories or scopes that yours does not have.")
+    if own.person and fold_name(body.person) != fold_name(own.person):
+        raise NotAllowed(
+            f"No token was made: yours is {own.person}'s, and makes tokens for {own.person} alone."
+        )
     if body.voice and body.voice != own.voice:
         raise NotAllowed("No token was made: only a token with a voice can give one.")
     if own.expires is not None and (body.expires is None or body.expires > own.expires):
@@ -105,6 +118,8 @@ async def make_token(asking: Read, body: values.NewToken) -> Answer:
         agent=body.agent,
         voice=body.voice,
         expires=body.expires,
+        person=body.person,
+        only=body.only,
     )
     asking.made(made.id)
     return Answer(_shown(made) | {"token": secret}, 201)

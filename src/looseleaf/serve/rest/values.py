@@ -474,6 +474,10 @@ class Health(Told):
 _NAME = r"^[a-z0-9][a-z0-9._-]{0,63}(/[a-z0-9][a-z0-9._-]{0,63})*$"
 
 
+class Snapshot(Told):
+    text: str
+
+
 class NewMemory(Given):
     name: Annotated[str, StringConstraints(pattern=_NAME, max_length=200)]
 
@@ -503,6 +507,12 @@ class NewToken(Given):
     agent: Annotated[str, StringConstraints(min_length=1, max_length=60)] = "main"
     voice: Literal["", "user"] = ""
     expires: Time | None = None
+    person: Annotated[str, StringConstraints(max_length=40)] = Field(
+        default="", description="Whose it is: what comes by it was said by this person."
+    )
+    only: dict[FullName, Annotated[list[Scope], Field(min_length=1, max_length=4)]] = Field(
+        default={}, max_length=1_000, description="Memories in which it may do less than its scopes say."
+    )
 
 
 class TokenShown(Told):
@@ -516,6 +526,8 @@ class TokenShown(Told):
     voice: str
     made: float
     expires: float | None
+    person: str
+    only: dict[str, list[Scope]]
 
 
 class TokenMade(TokenShown):
