@@ -391,10 +391,19 @@ class PostgresIndex:
         return [name for name in names if name in own]
 
     def over(self, name: str) -> list[str]:
-        query = (
-            "SELECT fact FROM looseleaf.past WHERE memory = %s AND trace = looseleaf.key_of(%s) ORDER BY key"
-        )
-        return [original(fact) for (fact,) in self._ask(query, plain(name))]
+        seen = self._here.seen if self._here.seen is not None else Seen()
+        if name not in seen.over:
+            # The caller asks for one of the found items after the other.
+            names = [name, *(row.name for row in seen.rows.values() if row.kind in ("trace", "entry"))]
+            seen.over |= {each: [] for each in names}
+            query = (
+                "SELECT u.name, p.fact FROM (SELECT %s::bigint AS memory) m CROSS JOIN unnest(%s::text[]) AS u (name) "
+                "JOIN looseleaf.past p ON p.memory = m.memory AND p.trace = looseleaf.key_of(u.name) ORDER BY p.key"
+            )
+            asked = {plain(each): each for each in names}
+            for each, fact in self._ask(query, list(asked)):
+                seen.over[asked[each]].append(original(fact))
+        return seen.over[name]
 
     def trace(self, name: str) -> FoundItem | None:
         query = (
@@ -475,6 +484,7 @@ class Seen:
         "making",
         "marks",
         "means",
+        "over",
         "places",
         "posted",
         "rows",
@@ -492,6 +502,7 @@ class Seen:
         self.speakers: list[str] = []
         self.frequencies: dict[str, int] = {}
         self.rows: dict[int, FoundItem] = {}
+        self.over: dict[str, list[str]] = {}
         self.places: dict[tuple[int | None, int], Doc] = {}
         self.surrounded: set[int] = set()
         """Items whose neighbors are known."""

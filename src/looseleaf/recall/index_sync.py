@@ -41,6 +41,7 @@ from looseleaf.store.machines import stream_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from typing import Protocol
 
     from looseleaf.base.values import Record
@@ -371,6 +372,10 @@ class IndexKeeper:
         self.drop()
         return True
 
+    def look(self) -> AbstractContextManager[object]:
+        """A block for one question: see `Index.look`."""
+        return self._file.look()
+
     def drop(self) -> None:
         """Remove the damaged file. If it cannot be removed, stop reading it."""
         try:
@@ -481,6 +486,10 @@ class DatabaseKeeper:
 
     def mend(self) -> bool:
         return False
+
+    def look(self) -> AbstractContextManager[object]:
+        """A block for one question: see `Index.look`."""
+        return self._index.look()
 
     def drop(self) -> None:
         self._index.clear()

@@ -174,6 +174,8 @@ class Recall:
     def hold(self, held: ExitStack) -> Recall:
         """Read the index while `held` lasts, as up to date as it can be without writing anything else."""
         held.enter_context(self._threads())
+        held.enter_context(self._store.look())
+        held.enter_context(self.keep.look())
         self._parts.pages.absorb_to_read()
         self.indexes = self.keep.indexes()
         return self
@@ -204,7 +206,7 @@ class Recall:
 
     def _run_query(self, answer: Callable[[Indexes], Answer]) -> Answer:
         """Answer from complete indexes. If a file fails, discard what was read from it."""
-        with self._threads():
+        with self._threads(), self.keep.look():
             self._parts.pages.absorb_to_read()
             for _ in range(_TRIES):
                 try:
