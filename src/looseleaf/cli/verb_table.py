@@ -24,7 +24,17 @@ SHARED: Arguments = {
 SHORT = {"-n": "--limit", "-k": "--k"}
 
 _ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
-_HOOKS = ("session-start", "user-prompt", "pre-tool", "pre-compact", "stop", "distill", "install", "remove")
+_HOOKS = (
+    "session-start",
+    "user-prompt",
+    "pre-tool",
+    "pre-compact",
+    "stop",
+    "distill",
+    "deliver",
+    "install",
+    "remove",
+)
 _SPENT_BY = ("day", "purpose", "model", "agent")
 _EXPORTS = ("tar", "folder", "facts", "messages")
 _SHELLS = ("bash", "zsh", "fish")
@@ -360,7 +370,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         {
             "event": {
                 "choices": _HOOKS,
-                "help": "the event; distill: started by them in the background; or install, or remove",
+                "help": "the event; distill, deliver: started by them in the background; or install, or remove",
             },
             "--claude": _switch("for Claude Code"),
             "--codex": _switch("for Codex"),

@@ -32,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from looseleaf.integrations.spool import Spool
     from looseleaf.memory import Memory
 
 SESSION_START, USER_PROMPT, PRE_TOOL = "session-start", "user-prompt", "pre-tool"
@@ -73,6 +74,11 @@ class Given(Replaceable):
 HELD_UP = (
     "Nothing was written: another program holds the memory's lock, so the sources of this text could not be checked. "
     "Call the tool again in a moment."
+)
+
+NOT_THERE = (
+    "Nothing was written: the memory is elsewhere, and what was read before this text is not there yet, so its sources "
+    "could not be checked. Call the tool again in a moment."
 )
 
 
@@ -166,34 +172,38 @@ def session_name(session: str) -> str:
     return name if is_fit else f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
 
 
-def handle_event(memory: Memory, event: str, given: Given) -> HookReply:
-    """Handle an event of a session, and return the answer. The memory was opened for it."""
+def handle_event(memory: Memory, event: str, given: Given, spool: Spool | None = None) -> HookReply:
+    """Handle an event of a session, and return the answer. The memory was opened for it. `spool`: it only keeps what is
+    recorded, for a memory elsewhere."""
     if given.agent and event != PRE_TOOL:
         return HookReply()  # a sub-agent is told by another agent, not by the user
     if event == SESSION_START:
-        return _start_session(memory, given)
+        return _start_session(memory, given, spool)
     if event == USER_PROMPT:
-        told, text = _record_prompt(memory, given)
+        told, text = _record_prompt(memory, given, spool)
         return HookReply(text, _format_notices(told), event="UserPromptSubmit")
     if event == PRE_TOOL:
         _record_reads(memory, given)
-        return HookReply()
-    return _end_turn(memory, given, is_over=event == STOP)
+        is_there = spool is None or spool.deliver_now(memory)
+        return HookReply() if is_there else HookReply(denied=NOT_THERE)
+    return _end_turn(memory, given, spool, is_over=event == STOP)
 
 
-def _start_session(memory: Memory, given: Given) -> HookReply:
+def _start_session(memory: Memory, given: Given, spool: Spool | None) -> HookReply:
     """Return the snapshot, once. A resumed session has it already, unless it changed; one that was cleared or compacted
     has not. Before that, take what a killed session left."""
     is_new = given.source in ("", "startup")
     said: list[str] = []
     learnt: list[str] = []
     try:
-        _take_tails(memory, given.session)
-        if not is_distilled(memory):
+        _take_tails(memory, given.session, spool)
+        if spool is not None:
+            spool.start(memory)
+        elif not is_distilled(memory):
             detached.finish(memory)
     except (Busy, Unwritten):
         pass
-    text = memory.views.snapshot(quick=True).text
+    text = memory.views.snapshot(quick=True).text if spool is None else spool.snapshot()
     name = crc32(text.encode("utf-8", "surrogatepass"))
     try:
         with memory.parts.context.store.lock():
@@ -209,11 +219,11 @@ def _start_session(memory: Memory, given: Given) -> HookReply:
         text = "" if is_given else text
     except (Busy, Unwritten):
         pass  # return the snapshot anyway; at worst it comes twice
-    news = _news(memory, learnt) if is_new else []
+    news = _news(memory, learnt) if is_new and spool is None else []
     return HookReply(text, _format_notices([*news, *said, *memory.notes]))
 
 
-def _take_tails(memory: Memory, but: str) -> None:
+def _take_tails(memory: Memory, but: str, spool: Spool | None) -> None:
     """Record what other sessions left unread: one that was killed has no hook that would do it. What is too much for a
     hook is left to the background."""
     store = memory.parts.context.store
@@ -222,7 +232,7 @@ def _take_tails(memory: Memory, but: str) -> None:
         if left > 0:
             with store.lock():
                 left -= max(1, read_tail(memory, session, path, left))
-    if left < budget // 2:
+    if left < budget // 2 and spool is None:
         detached.start(memory)
 
 
@@ -238,7 +248,7 @@ def _news(memory: Memory, learnt: list[str]) -> list[str]:
     return [line] if line else []
 
 
-def _record_prompt(memory: Memory, given: Given) -> tuple[list[str], str]:
+def _record_prompt(memory: Memory, given: Given, spool: Spool | None) -> tuple[list[str], str]:
     """Record the prompt, and before it the answers since the last one: agents often write the transcript after the
     hooks of an answer. An unreadable transcript is reported when the answer ends. Return the notices for the user, and
     what bears on the prompt for the model."""
@@ -251,7 +261,7 @@ def _record_prompt(memory: Memory, given: Given) -> tuple[list[str], str]:
             if given.prompt.strip():
                 session.add_prompt(given.prompt, given.prompt_id, is_all=given.transcript is None)
             told = session.take_notices()
-            is_new = memory.policy.recall_on_prompt and session.begins_subject(said)
+            is_new = spool is None and memory.policy.recall_on_prompt and session.begins_subject(said)
             session.save()
     except Busy:
         note_missed(memory.parts.context.store, memory.agent, given.session, said)
@@ -332,7 +342,7 @@ def _follow(session: HookSession, given: Given, at_once: int = AT_ONCE) -> None:
         session.add_messages(given.messages)
 
 
-def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
+def _end_turn(memory: Memory, given: Given, spool: Spool | None, *, is_over: bool) -> HookReply:
     """Record the talk, and distill what is new in the background: a person waits for the hook. The next hook reports
     what was learned, and promises that were not kept."""
     said: list[str] = []
@@ -354,7 +364,10 @@ def _end_turn(memory: Memory, given: Given, *, is_over: bool) -> HookReply:
         session.is_over = given.is_end
         said += session.take_notices()
         session.save()
-    if not is_distilled(memory):
+    if spool is not None:
+        if not spool.is_delivered(memory):
+            spool.start(memory)
+    elif not is_distilled(memory):
         detached.start(memory)
     return HookReply(message=_format_notices([*said, *memory.notes]))
 

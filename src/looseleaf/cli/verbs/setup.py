@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.integrations.claude_code import Given
+    from looseleaf.integrations.spool import Spool
     from looseleaf.memory import Memory
 
 
@@ -39,14 +40,25 @@ def hook(options: CliOptions) -> int:
         return 0  # a coding agent that runs as a model: no user speaks there
     if options.event == "distill":
         return _distill(options)
+    if options.event == "deliver":
+        return _deliver(options)
     from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, HookReply, given_in, handle_event
+    from looseleaf.integrations.target import target_of
 
     given: Given | None = None
     told = HookReply()
     try:
         data = _read_stdin()
-        path = find_memory(options)
-        if path is not None:
+        target = target_of(options.memory)
+        path = find_memory(options) if target is None else None
+        if target is not None:
+            from looseleaf.integrations.spool import Spool
+
+            given = given_in(data)
+            spool = Spool(target, options.agent or "main")
+            with _spooled(spool, given.session) as memory:
+                told = handle_event(memory, options.event, given, spool)
+        elif path is not None:
             from looseleaf.memory import Memory
             from looseleaf.pages.folder import settings
 
@@ -88,6 +100,31 @@ def _distill(options: CliOptions) -> int:
     for thread in threading.enumerate():
         if thread is not threading.main_thread():
             thread.join(_LEFT)  # a thread that was abandoned ends its program now
+    return 0
+
+
+def _spooled(spool: Spool, session: str | None) -> Memory:
+    """Open what hooks recorded of a memory that is elsewhere."""
+    from looseleaf.memory import Memory
+    from looseleaf.pages.folder import settings
+
+    spool.make()
+    policy = hurried(settings(spool.path, spool.agent))
+    return Memory(spool.path, agent=spool.agent, policy=policy, session=session)
+
+
+def _deliver(options: CliOptions) -> int:
+    """Bring what hooks recorded to where the memory is. The next hook says what failed."""
+    from looseleaf.integrations.spool import Spool, remove_old, sender_for
+    from looseleaf.integrations.target import target_of
+
+    target = target_of(options.memory)
+    if target is None:
+        raise Invalid("Nothing was delivered: the memory is a folder, in which hooks record at once.")
+    spool = Spool(target, options.agent or "main")
+    with _spooled(spool, None) as memory:
+        spool.deliver(memory, sender_for(spool))
+    remove_old()
     return 0
 
 

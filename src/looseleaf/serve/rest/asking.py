@@ -75,6 +75,12 @@ def _prompt(prompt: Prompt) -> dict[str, Any]:
     return {"messages": messages, "manifest": prompt.manifest.to_dict()}
 
 
+@route("GET", "/memories/{memory}/snapshot", "read", values.Snapshot)
+async def get_snapshot(memory: Name, asking: Read) -> Answer:
+    """Get what a session should begin with: charter, profile, state, essentials, and an index of the pages."""
+    return Answer({"text": await asking.read(lambda memory: memory.views.snapshot(quick=True).text)})
+
+
 @route("GET", "/memories/{memory}/prompts/{prompt}", "read", values.Prompt)
 async def get_prompt(memory: Name, prompt: PromptName, asking: Read) -> Answer:
     """Get a prompt from the log again, byte for byte."""
