@@ -580,6 +580,8 @@ def dates_of(fact: Fact) -> Iterator[str]:
     noted = fact.entry_ts or fact.recorded_at
     if since := _local_time(fact.valid_from) if fact.valid_from else when(noted) if noted else "":
         yield f"since {since[:10]}"
+    if fact.person:
+        yield f"said by {clipped(fact.person)}"
     if fact.said_at:
         yield f"again {when(fact.said_at)[:10]}"
 

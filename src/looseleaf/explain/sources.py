@@ -13,7 +13,7 @@ from looseleaf.base.immutable import frozen, members_of
 from looseleaf.base.messages import Trace
 from looseleaf.base.paths import page_path
 from looseleaf.facts.page_lines import shard_of
-from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, edit_of
+from looseleaf.log.journal import AGENT, EXTERNAL, PERSON, PROGRAM, edit_of
 from looseleaf.log.talk_streams import journals, talk_streams
 from looseleaf.log.turns import trace_text
 from looseleaf.pages.grammar import parse
@@ -199,9 +199,16 @@ class Signed:
     edit: str | None
     level: Level | None
     reason: str | None
+    person: str | None = None
+    """Who said what a line says, or wrote it, where several people are told apart."""
 
     def to_dict(self) -> dict[str, Any]:
-        return members_of(self)
+        told = members_of(self)
+        return (
+            told
+            if self.person is not None
+            else {name: each for name, each in told.items() if name != "person"}
+        )
 
 
 def who(parts: Needs, path: str) -> list[Signed]:
@@ -222,6 +229,7 @@ def who(parts: Needs, path: str) -> list[Signed]:
     parts.known.catch_up()
     facts = parts.known.of(shard_of(path) or "")
     levels = {fact.line: fact.level for fact in facts if fact.path == path and fact.line is not None}
+    persons = {fact.line: fact.person for fact in facts if fact.path == path and fact.line is not None}
     trusts = parts.context.policy.trust_external_edits
     found: list[Signed] = []
     for number, (line, edit) in enumerate(zip(split_lines(page.text), edits, strict=True), 1):
@@ -229,7 +237,11 @@ def who(parts: Needs, path: str) -> list[Signed]:
         if edit is None:
             found.append(Signed(number, body(line), None, None, None, level, None))
         else:
-            found.append(Signed(number, body(line), edit.author, edit.ts, edit.id, level, edit.reason))
+            is_own = edit.author == PERSON or edit.author.startswith(AGENT)
+            person = persons.get(number) or (edit.person if is_own else None)
+            found.append(
+                Signed(number, body(line), edit.author, edit.ts, edit.id, level, edit.reason, person)
+            )
     return found
 
 
@@ -308,7 +320,7 @@ class FactWords:
         if "@" not in name:
             trace = self._places.trace(name)
             return (
-                FactSource(name, trace.origin, trace.ts, trace_text(trace))
+                FactSource(name, trace.origin, trace.ts, trace_text(trace), trace.person or "")
                 if trace is not None
                 else FactSource(name, "", None, "")
             )

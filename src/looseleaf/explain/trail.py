@@ -281,7 +281,8 @@ class Trail:
                 found = edit
                 break
         if found is not None:
-            told = f"{found.author}, {format_time(found.ts)}: {found.reason} ({found.path})"
+            whose = f"{found.author} for {found.person}" if found.person else found.author
+            told = f"{whose}, {format_time(found.ts)}: {found.reason} ({found.path})"
             yield Step("edit", found.id, told)
             entry = DISTILLED.match(found.reason)
             yield from deepen(self.entry(entry[1])) if entry else ()
@@ -293,7 +294,10 @@ class Trail:
         if place and fact.path and fact.line:
             yield Step("page", f"{fact.path}:{fact.line}", told)
             depth += 1
-        about = ", ".join(filter(None, (fact.status, fact.level, DOUBTFUL if DOUBTFUL in fact.tags else "")))
+        said = f"said by {fact.person}" if fact.person else ""
+        decided = f"decided by {fact.decided_by}" if fact.decided_by else ""
+        doubt = DOUBTFUL if DOUBTFUL in fact.tags else ""
+        about = ", ".join(filter(None, (fact.status, fact.level, doubt, said, decided)))
         yield Step("fact", fact.id or "", f"{told} ({about})", depth)
         if fact.entry_id is not None:
             depth += 1
@@ -318,7 +322,8 @@ class Trail:
         if source.ts is None:
             return Step(what, source.source, "it is no longer in the log")
         told = self.needle.excerpt(source.text, quote)
-        return Step(what, source.source, f"{source.origin}, {format_time(source.ts)}: {told}")
+        whose = f"{source.origin} ({source.person})" if source.person else source.origin
+        return Step(what, source.source, f"{whose}, {format_time(source.ts)}: {told}")
 
     def _read_entry(self, name: str) -> tuple[Step, Entry | None]:
         try:
@@ -373,7 +378,7 @@ class Trail:
 
     def trace(self, trace: Trace) -> Step:
         told = self.needle.excerpt(trace_text(trace))
-        about = ", ".join(filter(None, (trace.origin, trace.turn_id, format_time(trace.ts))))
+        about = ", ".join(filter(None, (trace.origin, trace.person, trace.turn_id, format_time(trace.ts))))
         return Step("trace", trace.id, f"{about}: {told}")
 
 

@@ -37,7 +37,7 @@ from looseleaf.facts.page_lines import (
 from looseleaf.language.relations import relation_name, relation_of, slot
 from looseleaf.language.value_keys import base_of, key
 from looseleaf.language.words import fold, is_number
-from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, UNKNOWN, edit_of
+from looseleaf.log.journal import AGENT, EXTERNAL, OBEYED, PERSON, UNKNOWN, edit_of
 from looseleaf.pages.grammar import drawer
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import is_found
@@ -273,7 +273,7 @@ class FactLedger:
         fact = fact.but(
             sources=(f"{edit.path}@{edit.id}",), origin=author, valid_from=now, recorded_at=edit.ts
         )
-        fact = fact.but(person=edit.person if author == PERSON else None)
+        fact = fact.but(person=edit.person if author == PERSON or author.startswith(AGENT) else None)
         if author == EXTERNAL:
             self.moves.remember(PUT, edit.ts, fact)
         return fact

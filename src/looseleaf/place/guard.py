@@ -14,6 +14,7 @@ from looseleaf.base.values import ANY, Fact, PageText
 from looseleaf.facts.gate import UNVERIFIED
 from looseleaf.facts.ledger import fact_id
 from looseleaf.facts.placement import MOST_FOUND, MOST_FOUND_A_DAY, PROFILE, PROJECT, USER, PlacePlan
+from looseleaf.facts.team import person_topic, why_it_waits
 from looseleaf.language.relations import SALIENCE, relation_of, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.journal import AGENT, EXTERNAL, PERSON
@@ -30,6 +31,7 @@ from looseleaf.pages.grammar import (
 )
 from looseleaf.pages.pages import NOTHING_SAID, Rewritten, encode_page
 from looseleaf.place.guard_rules import Guarded, Owned, check_page_change, fate_words, sentences_of
+from looseleaf.store.streams import ASKER
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, is_found, signed_as_found, undoubted
 from looseleaf.text.times import day, written
@@ -64,6 +66,7 @@ class Guard:
 
     def __init__(self, context: Context, parts: Needs) -> None:
         self._redact = context.redact
+        self._is_shared = context.policy.shared
         self._parts = parts
 
     def propose(
@@ -115,7 +118,7 @@ class Guard:
             return Guarded(""), ()
         new = self._redact_additions(old or "", new)
         self._refuse_private(path, old or "", new, summary or "")
-        made = check_page_change(path, old or "", new, spoken, owned)
+        made = check_page_change(path, old or "", new, spoken, owned, shared=self._is_shared)
         made = made.but(text=sign_episodes(path, old or "", made.text, author, spoken.has))
         is_new = old is None and (made.text or made.found or not new.strip())
         if is_new and not self._may_name(path, spoken):
@@ -229,6 +232,8 @@ class Guard:
         # A name that an agent may not give a page is no topic name either; a month never is.
         is_topic = (exists or self._may_name(path, spoken)) and drawer(path) != "episodes"
         topic = topic_of(path) if is_topic else PROJECT
+        if topic == USER and self._is_shared:
+            topic = person_topic(person) if (person := ASKER.get()) else PROJECT
         facts, name = self._parts.known, agent.removeprefix(AGENT)
         # What is held, waits or was rejected, by address and value.
         decided: dict[Said, str] = {
@@ -237,7 +242,8 @@ class Guard:
             if fact.status in ("pending", "rejected", "current")
         }
         entry = fact_id(topic, path, written(ts))
-        plan = PlacePlan(entry, ts, facts.of, lambda proposal: topic, agent=name, now=ts)
+        needs_yes = why_it_waits if self._is_shared else None
+        plan = PlacePlan(entry, ts, facts.of, lambda proposal: topic, agent=name, now=ts, needs_yes=needs_yes)
         fates: dict[Said, str] = {}
         names: dict[str, Said] = {}
         for held in dict.fromkeys(made.held):
@@ -287,6 +293,7 @@ class Guard:
 def _record(name: str, relation: str, said: str, level: Level, origin: str) -> Record:
     """Return the journal's record of a fact that an agent wrote."""
     record: Record = {"id": name, "relation": relation, "object": said, "level": level, "origin": origin}
+    record |= {"person": person} if (person := ASKER.get()) else {}
     return record | {"confidence": CONFIDENCE[level], "salience": SALIENCE[relation_of(relation).kind]}
 
 

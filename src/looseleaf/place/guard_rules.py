@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     Said = tuple[str, str]
 
+RULE = "constraint"
 _NOTE = 300
 _LONGEST = 1000
 """The most characters of a fact in review: a person has to read it."""
@@ -71,11 +72,18 @@ class Guarded:
 
 
 def check_page_change(
-    path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()
+    path: str,
+    old: str,
+    new: str,
+    spoken: Spoken,
+    owned: Owned | Collection[Said] = (),
+    *,
+    shared: bool = False,
 ) -> Guarded:
-    """Return what remains of an agent's change of a page."""
+    """Return what remains of an agent's change of a page. `shared`: several people talk to the memory, so nothing is
+    about "the user", and no rule holds for all by one person's word."""
     owned = owned if isinstance(owned, Owned) else Owned(owned)
-    change = _GuardedChange(path, old, new, spoken, owned)
+    change = _GuardedChange(path, old, new, spoken, owned, shared=shared)
     made = change.guard()
     if _hides(path, old, made.text, owned, spoken) or change.uncovers(made.text):
         # A fence, a comment or a heading would turn a person's line into something else.
@@ -84,7 +92,8 @@ def check_page_change(
 
 
 class _GuardedChange:
-    def __init__(self, path: str, old: str, new: str, spoken: Spoken, owned: Owned) -> None:
+    def __init__(self, path: str, old: str, new: str, spoken: Spoken, owned: Owned, *, shared: bool) -> None:
+        self._shared = shared
         self._path, self._old, self._new = path, old, new
         self._spoken, self._owned = spoken, owned
         self._is_top = "/" not in path
@@ -223,6 +232,8 @@ class _GuardedChange:
         if number in self._episodes:
             return True  # it is signed
         if fact is not None and self._is_taken(fact):
+            return False
+        if self._shared and (self._is_top or (fact is not None and relation_of(fact.relation).kind == RULE)):
             return False
         if not self._is_strict:
             return True

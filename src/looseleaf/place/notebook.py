@@ -35,9 +35,12 @@ class FactSource:
     origin: str
     ts: float | None
     text: str
+    person: str = ""
+    """Who said it, where several people are told apart."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {"source": self.source, "origin": self.origin, "ts": self.ts, "text": self.text}
+        told = {"source": self.source, "origin": self.origin, "ts": self.ts, "text": self.text}
+        return told | ({"person": self.person} if self.person else {})
 
 
 def is_unexplained(fact: Fact) -> bool:
@@ -192,7 +195,8 @@ class Notebook:
         from looseleaf.log.turns import find_by_id, trace_text
 
         if name in said:
-            return FactSource(name, said[name].origin, said[name].ts, trace_text(said[name]))
+            each = said[name]
+            return FactSource(name, each.origin, each.ts, trace_text(each), each.person or "")
         page, at, edit_id = name.partition("@")
         if at:
             own = edits(page, edit_id) if edits is not None else self._parts.pages.log(page)
@@ -200,10 +204,10 @@ class Notebook:
             edit = next((each for each in every if each.id == edit_id), None)
             if edit is not None:
                 added = "".join(line for hunk in edit.hunks for line in hunk.added)
-                return FactSource(name, edit.author, edit.ts, added.strip())
+                return FactSource(name, edit.author, edit.ts, added.strip(), edit.person or "")
         lines = (find_by_id(self._store, each, name) for each in talk_streams(self._store, self._agent))
         traces = (Trace.from_record(line.record) for line in lines if line is not None)
         found = next((trace for trace in traces if trace is not None), None)
         if found is not None:
-            return FactSource(name, found.origin, found.ts, trace_text(found))
+            return FactSource(name, found.origin, found.ts, trace_text(found), found.person or "")
         return FactSource(name, "", None, "")

@@ -79,6 +79,8 @@ class Hit:
     """The cost of the text, if a budget was given."""
     layer: str = ""
     """The farther memory that it is from; "": the memory itself."""
+    person: str = ""
+    """Who said it, where several people are told apart."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members, without empty ones."""
@@ -141,6 +143,7 @@ class HitText:
     level: Level | None = None
     speaker: str = ""
     session: str = ""
+    person: str = ""
 
 
 class HitReader:
@@ -185,7 +188,10 @@ class HitReader:
         text = trace_text(trace)[found.first : found.last].strip()
         path = f"log/{found.source}"
         speaker = speaker_of(trace) or ROLES[trace.trace_type]
-        return HitText(text, trace.id, path, trace.ts, level_of(trace.origin), speaker, trace.session_id)
+        person = trace.person or ""
+        return HitText(
+            text, trace.id, path, trace.ts, level_of(trace.origin), speaker, trace.session_id, person
+        )
 
     def facts(self, topic: str) -> dict[str | None, Fact]:
         """Return all facts of a topic, by id."""
@@ -230,7 +236,8 @@ class HitReader:
             text = summary_text(entry.summary)
         part = text[found.first : found.last].strip()
         level = next((each for each in LEVELS if each == entry.meta.get("trust")), LEVELS[0])
-        return HitText(part, entry.reference, path, found.ts, level) if part else None
+        person = str(entry.meta.get("person") or "")
+        return HitText(part, entry.reference, path, found.ts, level, person=person) if part else None
 
     def _read_page(self, found: FoundItem) -> HitText | None:
         path = found.name
@@ -292,6 +299,7 @@ def hit_of(
         session=text.session,
         speaker=text.speaker,
         machine=machine_of(found.source),
+        person=text.person,
     )
     return hit, true if any(_is_asked(old, forms) for old in past) else []
 
@@ -358,6 +366,7 @@ def fact_hit(fact: Fact, score: float, parts: dict[str, float], now: str = "") -
         status=fact.status,
         now=now,
         topic=fact.topic,
+        person=fact.person or "",
     )
 
 

@@ -68,7 +68,10 @@ class OwnTalk:
         if entry not in self._entries:
             try:
                 about = read_entry(self._store, entry).meta
-                self._entries[entry] = "traces" not in about or about.get("agent") == self._agent
+                is_talk = (
+                    "traces" in about or "person" in about
+                )  # what a person said, whose facts are on pages
+                self._entries[entry] = not is_talk or about.get("agent") == self._agent
             except Refused:
                 self._entries[entry] = False
         return self._entries[entry]

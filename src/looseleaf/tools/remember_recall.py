@@ -11,6 +11,7 @@ import re
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.origins import is_at_least
+from looseleaf.base.paths import PROFILE, USER
 from looseleaf.language.topic_words import topic_name
 from looseleaf.pages.grammar import drawer, read_stated_facts, with_facts
 from looseleaf.pages.pages import page_of_topic
@@ -58,7 +59,7 @@ def remember(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
             f"topic alone, such as {bare_topic or 'user'}: then it is kept in this memory."
         )
     memory.parts.notebook.catch_up()
-    path = page_of_topic(topic, memory.parts.known.names)
+    path = page_for(memory, topic)
     if not content.strip():
         raise Invalid(f"Nothing was remembered on {path}: the content is empty. Give the text to remember.")
     refuse_long(memory, path, content)
@@ -74,6 +75,12 @@ def remember(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
     gone = f"; {lines} gone" if not arguments.get("append", True) else ""
     done = f"Remembered on {path}{gone if receipt.removed else ''}" if not receipt.held else ""
     return write_answer(receipt, done=done)
+
+
+def page_for(memory: Memory, topic: str) -> str:
+    """Return the page of a topic. In a shared memory what is about the user is about a person of some name."""
+    path = page_of_topic(topic, memory.parts.known.names)
+    return memory.parts.making.page_of(USER) if path == PROFILE and memory.policy.shared else path
 
 
 def _add_content(memory: Memory, path: str, old: str, content: str) -> str:
@@ -185,7 +192,7 @@ def _text_of(hit: Hit, word: str) -> str:
 
 def _describe_hit(hit: Hit) -> Iterator[str]:
     yield hit.path or hit.where
-    yield from (each for each in (hit.date, hit.level) if each)
+    yield from (each for each in (hit.date, hit.level, f"said by {hit.person}" if hit.person else "") if each)
     if hit.is_over:
         over = "no longer true" if hit.status.endswith("superseded") else "a person said no to it"
         yield f"in part {over}" if hit.status.startswith("partly") else over

@@ -182,11 +182,15 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> ToolAnswer:
                 "Ask the user, or give a new one in the user's own words."
             )
     goal, now = (_said(spoken, patch.get(name)) for name in ("goal", "now"))
+    if memory.policy.shared:  # one person's aim is not everybody's
+        goal, now = goal if patch.get("goal") == "" else None, now if patch.get("now") == "" else None
     is_left = bool(patch.get("now")) and now is None
     if is_left and len(patch) == 1:
+        why = f"the user did not say “{patch['now']}”. Use the user's own words, or write"
+        if memory.policy.shared:
+            why = "several people read this memory. Write"
         raise Refused(
-            f"{STATE} was not changed: every prompt shows `now`, and the user did not say “{patch['now']}”. "
-            f"Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
+            f"{STATE} was not changed: every prompt shows `now`, and {why} it on facts/{PROJECT}.md with memory_append."
         )
     tasks = [_title_of(each) for each in patch.get("tasks_open", ())]
     decided = [(_title_of(each), _reason_of(each)) for each in patch.get("decisions_recent", ())]

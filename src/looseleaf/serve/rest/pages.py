@@ -70,9 +70,11 @@ class _PagePath(Convertor[str]):  # type: ignore[misc]
 register_url_convertor("page", _PagePath())
 
 
-def _seen(asking: Asking, path: str) -> str:
-    """Return the path of a page that the token sees: what waits in review is a person's."""
-    if not asking.is_person and _is_in_review(path):
+def _seen(memory: Memory, asking: Asking, path: str) -> str:
+    """Return the path of a page that the token sees: what waits in review is a person's, who decides there."""
+    layer, _ = memory.parts.split_topic(path)
+    decides = asking.is_person and memory.parts.may_in(layer.name if layer is not None else None, "review")
+    if not decides and _is_in_review(path):
         raise NotFound(f"There is no page {path}.")
     return path
 
@@ -120,7 +122,7 @@ async def list_page_history(memory: Name, path: Where, asking: Read, part: Listi
     """List the edits of a page, the newest first."""
 
     def read(memory: Memory) -> dict[str, Any]:
-        edits = memory.history.edits(_seen(asking, path))
+        edits = memory.history.edits(_seen(memory, asking, path))
         return part.of(edits, lambda edit: [edit.id], _edit, falls=True)
 
     return Answer(await asking.read(read))
@@ -135,7 +137,7 @@ def _edit(edit: Edit) -> dict[str, Any]:
 @route("GET", "/memories/{memory}/pages/{path:path}/who", "read", values.listed(values.Signed))
 async def list_page_authors(memory: Name, path: Where, asking: Read, part: Listing) -> Answer:
     """List the lines of a page as it is now, and who wrote each."""
-    found = await asking.read(lambda memory: memory.explain.who(_seen(asking, path)))
+    found = await asking.read(lambda memory: memory.explain.who(_seen(memory, asking, path)))
     return Answer(part.of(found, lambda line: [line.line], lambda line: line.to_dict()))
 
 
@@ -158,7 +160,7 @@ async def get_page(
     """Get a page as it is, or as it was at a time."""
 
     def read(memory: Memory) -> Page:
-        where = _seen(asking, path)
+        where = _seen(memory, asking, path)
         return memory.pages.read(where) if as_of is None else memory.history.page_at(where, as_of)
 
     page = await asking.read(read)

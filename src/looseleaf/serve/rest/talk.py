@@ -19,12 +19,12 @@ from looseleaf.base.values import Position
 from looseleaf.explain.writes import DISTILLED
 from looseleaf.log.journal import PERSON
 from looseleaf.log.recorder import ask, imported, stream_of
-from looseleaf.pages.pages import page_of_topic
 from looseleaf.place.remember_where import remember_in
 from looseleaf.serve.rest import values
 from looseleaf.serve.rest.cursors import Listing
 from looseleaf.serve.rest.pages import repeat_proposal
 from looseleaf.serve.rest.routes import Answer, Name, Read, Write, route
+from looseleaf.tools.remember_recall import page_for
 from looseleaf.tools.remember_recall import remember as propose_words
 
 TYPE_CHECKING = False
@@ -221,7 +221,7 @@ async def remember(memory: Name, asking: Write, body: values.Remember) -> Answer
 
     def again(memory: Memory, found: list[Record]) -> dict[str, Any] | None:
         if not asking.has_voice:
-            path = page_of_topic(body.topic or USER, memory.parts.known.names)
+            path = page_for(memory, body.topic or USER)
             return _proposed(memory, repeat_proposal(memory, found, path, propose))
         entry = next(filter(None, map(_entry_in, found)), None)
         noted = (each for each in found if each.get("kind") == "edit" and each.get("author") == PERSON)

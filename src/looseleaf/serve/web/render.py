@@ -306,6 +306,10 @@ def until(fact: Fact) -> str:
 
 def dates(fact: Fact) -> Iterator[str]:
     """Yield since when a fact holds, until when it did, and when it was last repeated."""
+    if fact.person:
+        yield f"said by {fact.person}"
+    if fact.decided_by:
+        yield f"decided by {fact.decided_by}"
     if start := since(fact):
         yield f"since {long_day(start)}"
     if end := until(fact):
