@@ -237,7 +237,9 @@ CREATE FUNCTION looseleaf.sort_of(kind text, status text) RETURNS int LANGUAGE s
 -- not posted.
 CREATE FUNCTION looseleaf.erase(
     m bigint, number int, is_log boolean, posted_to int, OUT gone text[], OUT was_cut boolean
-) LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+) LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan
+-- A few rows are looked up in large tables, and no plan may read those as a whole.
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
     items int[];
     texts text[];
@@ -256,20 +258,20 @@ BEGIN
     INTO items, texts, was_cut FROM removed r;
     gone := '{}';
     IF items IS NOT NULL THEN
-        WITH pairs AS MATERIALIZED (
-            SELECT looseleaf.key_of(t.term) AS term, g.item FROM unnest(items, texts) AS g (item, terms)
-            CROSS JOIN LATERAL unnest(string_to_array(g.terms, ' ')) AS t (term) GROUP BY 1, 2),
-        counted AS MATERIALIZED (
-            SELECT p.term, count(*) AS items, array_agg(p.item) AS of_items FROM pairs p GROUP BY p.term),
-        less AS MATERIALIZED (
-            UPDATE looseleaf.words x SET items = x.items - c.items FROM counted c
-            WHERE x.memory = m AND x.term = c.term RETURNING x.term, x.word, x.items, c.of_items),
-        unposted AS (
-            DELETE FROM looseleaf.postings x USING (
-                SELECT l.word, unnest(l.of_items) AS item FROM less l) p
-            WHERE x.memory = m AND x.word = p.word AND x.item = p.item)
-        SELECT coalesce(array_agg(l.word), '{}'), coalesce(array_agg(l.term), '{}') INTO known, gone
-        FROM less l WHERE l.items = 0;
+        DELETE FROM looseleaf.postings x USING (
+            SELECT w.word, u.item FROM unnest(items, texts) AS u (item, terms)
+            CROSS JOIN LATERAL unnest(string_to_array(u.terms, ' ')) AS t (term)
+            CROSS JOIN LATERAL (
+                SELECT y.word FROM looseleaf.words y
+                WHERE y.memory = m AND y.term = looseleaf.key_of(t.term) OFFSET 0) w) p
+        WHERE x.memory = m AND x.word = p.word AND x.item = p.item;
+        WITH less AS (
+            INSERT INTO looseleaf.words AS w (memory, term, word, items)  -- all are there: they are only counted down
+            SELECT m, looseleaf.key_of(t.term), 0, -count(DISTINCT u.item) FROM unnest(items, texts) AS u (item, terms)
+            CROSS JOIN LATERAL unnest(string_to_array(u.terms, ' ')) AS t (term) GROUP BY 2
+            ON CONFLICT (memory, term) DO UPDATE SET items = w.items + excluded.items
+            RETURNING w.term, w.word, w.items)
+        SELECT coalesce(array_agg(l.term), '{}'), array_agg(l.word) INTO gone, known FROM less l WHERE l.items = 0;
         DELETE FROM looseleaf.words x WHERE x.memory = m AND x.word = ANY (known);
     END IF;
     DELETE FROM looseleaf.sessions x WHERE x.memory = m AND x.source = number;
@@ -293,26 +295,17 @@ BEGIN
     IF ends IS NULL THEN
         RETURN;
     END IF;
-    WITH counted AS MATERIALIZED (
-        SELECT looseleaf.key_of(t.term) AS term, count(DISTINCT i.item) AS items
-        FROM looseleaf.items i CROSS JOIN LATERAL unnest(string_to_array(i.terms, ' ')) AS t (term)
-        WHERE i.memory = m AND i.item > begins AND i.item <= ends
-        GROUP BY 1),
-    there AS MATERIALIZED (
-        SELECT c.term, c.items, w.word FROM counted c
-        LEFT JOIN LATERAL (
-            SELECT x.word FROM looseleaf.words x WHERE x.memory = m AND x.term = c.term OFFSET 0) w ON true),
-    more AS (
-        UPDATE looseleaf.words x SET items = x.items + t.items FROM there t
-        WHERE t.word IS NOT NULL AND x.memory = m AND x.term = t.term),
-    added AS (
-        INSERT INTO looseleaf.words (memory, term, word, items)
-        SELECT m, t.term, newest + row_number() OVER (ORDER BY t.term), t.items FROM there t WHERE t.word IS NULL
-        RETURNING term, word),
-    both_kinds AS (
-        SELECT t.term, t.word FROM there t WHERE t.word IS NOT NULL UNION ALL SELECT a.term, a.word FROM added a)
-    SELECT array_agg(b.term), array_agg(b.word), greatest(newest, max(b.word)) INTO known, numbers, newest
-    FROM both_kinds b;
+    -- A word that is there keeps its number; those that its term was given here are left out.
+    WITH counted AS (
+        INSERT INTO looseleaf.words AS w (memory, term, word, items)
+        SELECT m, c.term, newest + row_number() OVER (ORDER BY c.term), c.items FROM (
+            SELECT looseleaf.key_of(t.term) AS term, count(DISTINCT i.item) AS items
+            FROM looseleaf.items i CROSS JOIN LATERAL unnest(string_to_array(i.terms, ' ')) AS t (term)
+            WHERE i.memory = m AND i.item > begins AND i.item <= ends
+            GROUP BY 1) c
+        ON CONFLICT (memory, term) DO UPDATE SET items = w.items + excluded.items
+        RETURNING term, word)
+    SELECT array_agg(c.term), array_agg(c.word), greatest(newest, max(c.word)) INTO known, numbers, newest FROM counted c;
     INSERT INTO looseleaf.postings (memory, word, item, tf, len, sort)
     SELECT m, k.word, p.item, p.tf, p.len, p.sort
     FROM (
