@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
-from urllib.parse import quote
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Trace
@@ -24,6 +22,7 @@ from looseleaf.log.recorder import stream_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from subprocess import Popen
     from typing import Any, Protocol
 
     from looseleaf.integrations.target import Target
@@ -82,7 +81,7 @@ class Spool:
         end = memory.parts.store.end(stream_of(self.agent))
         return end.offset == 0 or Position(*self._mark()["at"]) == end
 
-    def start(self, memory: Memory) -> subprocess.Popen[bytes] | None:
+    def start(self, memory: Memory) -> Popen[bytes] | None:
         """Start to deliver in the background, and do not wait; None: a process does already."""
         with memory.parts.files.alone(CHORE) as is_alone:
             if not is_alone:
@@ -92,6 +91,8 @@ class Spool:
             if self.target.where and not os.environ.get("LOOSELEAF_HOME")
             else []
         )
+        import subprocess
+
         try:
             return subprocess.Popen(
                 [sys.executable, "-P", "-m", "looseleaf", *named, "--agent", self.agent, "hook", "deliver"],
@@ -109,6 +110,8 @@ class Spool:
 
     def deliver_now(self, memory: Memory) -> bool:
         """Deliver, and wait a little for that; False: it is not all there."""
+        import subprocess
+
         until = time.monotonic() + WAIT_SECONDS
         while not self.is_delivered(memory) and time.monotonic() < until:
             process = self.start(memory)
@@ -283,6 +286,8 @@ class HttpSender:
         self._target = target
 
     def send(self, session: str, asked: list[dict[str, Any]], key: str, made: float) -> list[str]:
+        from urllib.parse import quote
+
         path = f"/traces?session={quote(session, safe='')}"
         try:
             told = self._ask("POST", path, asked, {"idempotency-key": key})
@@ -303,6 +308,7 @@ class HttpSender:
 
     def _ask(self, method: str, path: str, body: object, headers: dict[str, str]) -> dict[str, Any]:
         from urllib.error import HTTPError
+        from urllib.parse import quote
         from urllib.request import Request, urlopen
 
         name = quote(self._target.name.replace("/", ":"), safe=":")
