@@ -40,6 +40,15 @@ LOCK_SECONDS = 60.0
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 
+_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+"""Seconds, and milliseconds, after which a way that drops what is sent counts as cut: else it takes hours."""
+
+_OPTIONS = (
+    f"-c lock_timeout={int(LOCK_SECONDS * 1000)} -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 "
+    "-c tcp_keepalives_count=3"
+)
+"""The server looks too: a machine that lost its power must not hold a memory's lock."""
+
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what fails is said once, in a sentence
 
 
@@ -164,7 +173,8 @@ class Database:
             "prepare_threshold": None if self.pooled else 2,
             "connect_timeout": 5,
             "application_name": "looseleaf",
-            **({} if self.pooled else {"options": f"-c lock_timeout={int(LOCK_SECONDS * 1000)}"}),
+            **{name: value for name, value in _ALIVE.items() if f"{name}=" not in self.url},
+            **({} if self.pooled else {"options": _OPTIONS}),
         }
 
     def connect(self) -> Wire:
@@ -247,12 +257,18 @@ class Database:
         it may have been done: its caller finds out.
         """
         if on is not None:
+            was_closed = on.closed
             try:
                 return self._run(on, memory, query, values)
             except psycopg.Error as error:
-                if not again and is_away(error):
+                if not is_away(error):
+                    raise self.explain(error) from error
+                if not again and not was_closed:
                     raise Lost(str(error), on.server) from error
-                raise self.explain(error) from error
+                raise Unreachable(
+                    f"Nothing was done: the connection that held the lock of this memory in {self.shown} broke "
+                    f"({_first_line(error)}), and the lock ended with it. Repeat the command."
+                ) from error
         deadline, pause = time.monotonic() + self.patience, _FIRST_PAUSE
         server: tuple[object, ...] = ()
         while True:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import psycopg
 
-from looseleaf.base.errors import Busy
+from looseleaf.base.errors import Busy, Unreachable
 from looseleaf.base.values import sha256
 from looseleaf.store.postgres.database import LOCK_SECONDS
 
@@ -106,6 +107,18 @@ class MemoryLock:
             self.threads.release()
 
     def _take(self) -> None:
+        deadline = time.monotonic() + self._database.patience
+        while True:
+            try:
+                self._take_once()
+                return
+            except Unreachable:
+                # An idle connection may have been cut: by a restart, or by what stands between.
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.05)
+
+    def _take_once(self) -> None:
         wire = self._database.hold()
         try:
             query, values = self._look()

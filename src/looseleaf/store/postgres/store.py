@@ -49,10 +49,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-    from looseleaf.base.values import Problem, Record
+    from looseleaf.base.values import Edition, Problem, Record
     from looseleaf.store.postgres.database import Database, Wire
     from looseleaf.store.postgres.switch import DatabaseSwitch
-    from looseleaf.store.protocol import Edition
 
 _SHIFT = 40
 _MASK = (1 << _SHIFT) - 1
@@ -392,7 +391,12 @@ class PostgresStore:
         """Return where lines begin that may have been written before the connection broke; None: they were not. The
         last one is known by its bytes, or by its id where it was forgotten meanwhile."""
         self._end_lost(lost)
-        marked = b'"id":' + codec.to_json(name) if isinstance(name, str) else lines[-1]
+        if not isinstance(name, str):
+            raise Unreachable(
+                f"It is not known whether it was written: the connection to {self.database.shown} broke, and the "
+                "record has no id to look for. Look whether it is there, then repeat it."
+            )
+        marked = b'"id":' + codec.to_json(name)
         of_stream = (
             "memory = %s AND stream = (SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s)"
         )
@@ -402,9 +406,7 @@ class PostgresStore:
         )
         values = self.memory, self.memory, stream
         for at, line in self.database.run(self.memory, query, (*values, lines[-1], marked)):
-            if bytes(line) == lines[-1] or (
-                isinstance(name, str) and _record_of(bytes(line)).get("id") == name
-            ):
+            if bytes(line) == lines[-1] or _record_of(bytes(line)).get("id") == name:
                 query = f"SELECT pos FROM looseleaf.records WHERE {of_stream} AND pos <= %s ORDER BY pos DESC LIMIT %s"
                 rows = self.database.run(self.memory, query, (*values, at, len(lines)))
                 return [int(row[0]) for row in reversed(rows)]
