@@ -79,6 +79,7 @@ looseleaf receipts [TURN|last]        what was written, by whom; for a turn, als
 
 looseleaf import PATH                 take in a history from elsewhere; --dry-run, --mine
 looseleaf export [PATH] [--as WHAT]   the whole folder as one file, its facts, or its conversations as messages
+looseleaf move FROM TO                a memory goes from a folder into a database, or back, byte for byte
 looseleaf merge PATH [--dry-run]      another copy of this memory becomes one with it; nothing of either is lost
 looseleaf sync [WHERE]                this memory and a copy in a folder, a git remote or at host:path become equal
 looseleaf forget --match TEXT         remove it everywhere, and prove that it is gone; also a fact, topic, session

@@ -40,6 +40,7 @@ PACKAGES = {
     "agent": "the loop",
     "transfer": "import and export",
     "integrations": "one host each",
+    "work": "jobs and workers, where memories are in a database",
     "serve": "a page, REST and MCP, for people and programs elsewhere",
     "cli": "arguments in, an exit code out",
 }
