@@ -17,6 +17,7 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Policy
 from looseleaf.cli.main import main
+from looseleaf.index.opening import all_rows
 from looseleaf.integrations import detached
 from looseleaf.memory.layers import find_layers
 from looseleaf.pages.folder import init, is_memory, is_projects, settings
@@ -178,11 +179,19 @@ def test_forgetting_proves_that_no_row_has_it(postgres: Running) -> None:
     with Memory(where) as memory:
         _say(memory, "My sister Zora is allergic to peanuts.", "I live in Lyon.")
         assert memory.recall("Who is allergic?")  # now the index has it
+        said = {path for path, data in all_rows(memory.parts.store) if b"zora" in data.lower()}
+        assert {
+            "USER.md",
+            "log/traces/main/raw_traces.jsonl",
+            "views/index/items",
+            "views/index/lines",
+        } <= said
         done = memory.forget(match="Zora")
         assert done.probe is not None
         assert done.probe.hits == ()
         assert done.probe.bytes > 1000
         assert not memory.recall("Zora")
+        assert not [path for path, data in all_rows(memory.parts.store) if b"zora" in data.lower()]
         assert memory.check() == []
 
 

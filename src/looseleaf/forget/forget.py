@@ -344,9 +344,9 @@ def _read_all(parts: Needs, needles: Needles) -> Probe:
 def _probe(parts: Needs, needles: Needles, owner: Callable[[str], str | None] = lambda path: "") -> Probe:
     if parts.store.tables is None:
         return probe(parts.context.path, needles, owner)
-    from looseleaf.index.opening import all_files
+    from looseleaf.index.opening import all_rows
 
-    return probe_rows(all_files(parts.store), needles, owner)
+    return probe_rows(all_rows(parts.store), needles, owner)
 
 
 def _drop_aside(parts: Needs, plan: ForgetPlan, heard: Buried | None) -> None:

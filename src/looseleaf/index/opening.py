@@ -58,6 +58,32 @@ def all_files(store: Store) -> Iterator[tuple[str, bytes]]:
     yield from store.everything()
 
 
+_TEXTS = {
+    "sources": ("source", "name, mark"),
+    "sessions": ("session", "name"),
+    "items": ("item", "name, speaker, topic, terms"),
+    "speakers": ("source", "name"),
+    "past": ("source", "trace, fact"),
+    "words": ("word", "term"),
+    "lines": ("line", "words"),
+}
+"""The tables of the index that have words: the number of a row, and its texts."""
+
+
+def all_rows(store: Store) -> Iterator[tuple[str, bytes]]:
+    """Yield all that a database has of a memory, in any words: its files, and then what the tables of its index say."""
+    assert store.tables is not None
+    yield from all_files(store)
+    database, memory = store.tables
+    for table, (number, texts) in _TEXTS.items():
+        query = (
+            f"SELECT string_agg(concat_ws(E'\\n', {texts}), E'\\n') FROM looseleaf.{table} WHERE memory = %s "
+            f"GROUP BY {number} / 1000"
+        )
+        for (text,) in database.run(memory, query, (memory,)):
+            yield f"views/index/{table}", str(text).encode()
+
+
 def open_vectors(store: Store, name: str) -> Vectors:
     """Return the vectors of a model."""
     if store.tables is None:
