@@ -49,8 +49,8 @@ class Asker:
 class Api(Server):
     """A server whose tokens may ask as often as they like."""
 
-    def __init__(self, folder: Path, *, rate: float = 1e6) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, *, rate: float = 1e6, database: str = "") -> None:
+        super().__init__(folder, database=database)
         self.serving.limits._rate = rate
         self._askers: list[Asker] = []
 

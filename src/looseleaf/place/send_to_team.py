@@ -12,9 +12,11 @@ import os
 
 from looseleaf.base.origins import is_trusted
 from looseleaf.base.paths import PROJECT, is_address
+from looseleaf.facts.belonging import belongs_home
 from looseleaf.facts.gate import judge, proposal_of
 from looseleaf.facts.team import belongs_to_team, is_rule
 from looseleaf.place.send_home import HomeSender, sentence_of
+from looseleaf.text.lines import NOTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +53,23 @@ class TeamSender(HomeSender):
         return found[1] if found is not None else None
 
     def _choose(self, entry: Entry, witnesses: Sequence[Witness]) -> Iterator[tuple[int, Proposal, Witness]]:
+        chosen = list(self._choose_sure(entry, witnesses))
+        yield from chosen
+        # A note that only repeats a sentence which goes is said there.
+        gone = {(sentence_of(proposal, witness), witness.source): witness for _, proposal, witness in chosen}
+        known = {number for number, _, _ in chosen}
+        for number, raw in enumerate(entry.summary.get("facts", ())):
+            proposal = proposal_of(raw)
+            if proposal is None or number in known or proposal.relation != NOTE or is_rule(proposal):
+                continue
+            for (sentence, _), witness in gone.items():
+                if proposal.quote.strip() in (sentence, sentence.rstrip(".!")) and not belongs_home(proposal):
+                    yield number, proposal, witness
+                    break
+
+    def _choose_sure(
+        self, entry: Entry, witnesses: Sequence[Witness]
+    ) -> Iterator[tuple[int, Proposal, Witness]]:
         said = {each.source: each for each in witnesses}
         for number, raw in enumerate(entry.summary.get("facts", ())):
             proposal = proposal_of(raw)

@@ -181,11 +181,16 @@ class Recall:
         return self
 
     def _sources(self, farther: Sequence[tuple[str, Recall]], indexes: Indexes) -> list[Source]:
-        agent = self._agent if self._parts.finds_own_talk_only else ""
+        agent = self.only_agent
         found = self.sources_of(indexes, "", agent)
-        for name, recall in farther:
-            found += recall.sources_of(recall.indexes, name, agent)
+        for name, recall in farther:  # who decides here may see less there
+            found += recall.sources_of(recall.indexes, name, agent or recall.only_agent)
         return found
+
+    @property
+    def only_agent(self) -> str:
+        """The agent whose talk alone is found; "" for that of all."""
+        return self._agent if self._parts.finds_own_talk_only else ""
 
     def sources_of(self, indexes: Indexes, layer: str, agent: str) -> list[Source]:
         """Return the indexes to search. `agent`: without the talk of others; "" for all."""
