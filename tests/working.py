@@ -79,7 +79,8 @@ def open_store(address: str) -> PostgresStore:
 
 def drain(address: str, **more: Any) -> Worker:
     """Do what is to be done now, in this process."""
-    worker = Worker(parse_address(address), once=True, **{"timing": QUICK, "concurrency": 1} | more)
+    given: dict[str, Any] = {"timing": QUICK, "concurrency": 1} | more
+    worker = Worker(parse_address(address), once=True, **given)
     assert worker.run()
     return worker
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,13 +62,14 @@ def test_a_job_that_waits_is_not_begun_before_the_transaction_that_needs_it_ends
 
 def test_what_is_asked_must_be_of_the_kind(memory: str) -> None:
     with open_store(memory) as store:
-        for kind, more in (
+        wrong: tuple[tuple[str, dict[str, Any]], ...] = (
             ("polish", {}),
             ("build", {"source": "x"}),
             ("index", {"full": "yes"}),
             ("import", {}),
             ("import", {"source": "../../etc"}),
-        ):
+        )
+        for kind, more in wrong:
             with pytest.raises(Invalid):
                 defer(store, kind, **more)
         assert jobs_of(store) == []
@@ -108,9 +110,9 @@ def test_arguments_hold_no_text_of_the_memory(postgres: Running, memory: str) ->
     talk(memory, "Samarkand")
     with open_store(memory) as store:
         for kind in KINDS:
-            more = (
-                {"source": receive(store, "Samarkand.md", b"Samarkand")} if "source" in FIELDS[kind] else {}
-            )
+            more: dict[str, Any] = {}
+            if "source" in FIELDS[kind]:
+                more["source"] = receive(store, "Samarkand.md", b"Samarkand")
             defer(store, kind, **more)
         make_due(postgres, memory)
         drain(memory)
@@ -209,9 +211,10 @@ def test_talk_that_cannot_be_distilled_yet_stays_noted(postgres: Running, memory
         assert drain(memory).done == 0  # looked at again in some minutes
     with Memory(memory) as opened:
         opened.record(tool_result="42 passed", tool_call_id="c1")
-        make_due(postgres, memory)
-        drain(memory)
-        assert figures(opened.parts.store.database)["talk"] == 0  # type: ignore[union-attr]
+    make_due(postgres, memory)
+    drain(memory)
+    with open_store(memory) as store:
+        assert figures(store.database)["talk"] == 0
 
 
 def test_talk_of_a_memory_that_moves_here_is_noted(postgres: Running, memory: str, tmp_path: Path) -> None:
