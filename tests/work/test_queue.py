@@ -14,7 +14,7 @@ from looseleaf.store.postgres.address import database_of
 from looseleaf.work import queue
 from looseleaf.work.queue import FIELDS, KINDS, TOLD, defer, figures, job, jobs_of, receive, received
 from postgres import Running
-from working import drain, make_due, open_store, talk
+from working import drain, make_due, open_store, run_there, talk
 
 
 @pytest.fixture
@@ -104,6 +104,27 @@ def test_a_job_that_waits_can_be_cancelled_and_one_that_ended_cannot(memory: str
         drain(memory)
         with pytest.raises(Refused, match="it has ended"):
             queue.cancel(store, again)
+
+
+def test_talk_whose_job_was_cancelled_stays_noted(memory: str) -> None:
+    talk(memory)
+    with open_store(memory) as store:
+        store.run(
+            "SELECT looseleaf_jobs.begin_distilling(%s, 'main')", (store.memory,)
+        )  # by an attempt that failed
+        queue.cancel(store, defer(store, "distill"))
+        assert figures(store.database)["talk"] == 1
+
+
+def test_no_job_of_a_memory_waits_without_its_queueing_lock(postgres: Running, memory: str) -> None:
+    import psycopg
+
+    with pytest.raises(psycopg.errors.CheckViolation):
+        run_there(
+            postgres,
+            memory,
+            "INSERT INTO looseleaf_jobs.procrastinate_jobs (queue_name, task_name, lock) VALUES ('x', 'x', '1')",
+        )
 
 
 def test_arguments_hold_no_text_of_the_memory(postgres: Running, memory: str) -> None:

@@ -318,8 +318,10 @@ def test_a_stopped_worker_gives_a_job_back_that_takes_too_long(memory: str, file
 
 
 def test_a_job_that_kills_its_workers_fails_in_the_end(postgres: Running, memory: str) -> None:
+    talk(memory)
     with open_store(memory) as store:
-        number = defer(store, "check")
+        number = defer(store, "distill")
+        store.run("SELECT looseleaf_jobs.begin_distilling(%s, 'main')", (store.memory,))
         taken = "UPDATE looseleaf_jobs.procrastinate_jobs SET status = 'doing' RETURNING 1"
         for attempt in range(workers.ATTEMPTS):
             assert job(store, number).attempts == attempt
@@ -328,6 +330,7 @@ def test_a_job_that_kills_its_workers_fails_in_the_end(postgres: Running, memory
         state = job(store, number)
         assert state.state == "failed"
         assert "Try it again" in state.error
+        assert figures(store.database)["talk"] == 1  # it is looked at again
 
 
 def test_a_lost_job_is_dropped_where_the_same_one_waits(postgres: Running, memory: str) -> None:

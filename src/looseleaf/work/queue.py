@@ -60,6 +60,9 @@ INCOMING = "views/incoming"
 _TOLD = 20
 """Ended jobs that a memory remembers."""
 
+AGAIN = "1 hour"
+"""When talk is looked at again whose job was cancelled."""
+
 GONE = "It failed, and what it said is not kept. Try it again."
 
 _STATES = {
@@ -181,6 +184,11 @@ def drop_received(store: PostgresStore, source: str) -> None:
             store.delete(f"{INCOMING}/{source}/{name}", base=stat.sha256)
 
 
+def note_left(store: PostgresStore, agent: str, after: str) -> None:
+    """Note that there is talk that is not distilled yet."""
+    store.run("SELECT looseleaf_jobs.note_left(%s, %s, %s::interval)", (store.memory, agent, after))
+
+
 # --- what became of it -------------------------------------------------------------------
 
 _LIST = """
@@ -242,6 +250,8 @@ def cancel(store: OpenStore, id: int) -> JobState:
         "WHERE id = %s AND lock = %s AND status = 'todo'"
     )
     rows = database.run(query, (id, str(database.memory)))
+    if before.kind == "distill" and rows:
+        note_left(database, before.agent, AGAIN)  # an earlier attempt may have taken the note away
     if not rows or rows[0][0] is None:
         why = "it runs, and is carried out" if before.state == "running" else "it has ended"
         raise Refused(f"Nothing was cancelled: {why}.")

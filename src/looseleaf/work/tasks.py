@@ -11,7 +11,7 @@ import tempfile
 from looseleaf.base.immutable import frozen
 from looseleaf.integrations.detached import has_answered
 from looseleaf.log.recorder import stream_of
-from looseleaf.work.queue import drop_received, in_database, received
+from looseleaf.work.queue import drop_received, in_database, note_left, received
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ LEFT = "10 minutes"
 _AT_ONCE = 2_000
 """Items that get postings in one transaction."""
 
-AGAIN = "1 hour"
-"""When talk is looked at again whose job failed."""
-
 
 @frozen
 class Asked:
@@ -52,15 +49,9 @@ def carry_out(memory: Memory, asked: Asked) -> Result:
 
 
 def give_up(store: PostgresStore, asked: Asked) -> None:
-    """A job failed for good: keep what the next one needs, and no more."""
-    if asked.kind == "distill":
-        note_left(store, asked.agent, AGAIN)
+    """Keep nothing for a job that failed for good."""
     if asked.kind == "import":
         drop_received(store, str(asked.more.get("source")))
-
-
-def note_left(store: PostgresStore, agent: str, after: str) -> None:
-    store.run("SELECT looseleaf_jobs.note_left(%s, %s, %s::interval)", (store.memory, agent, after))
 
 
 # --- the kinds ---------------------------------------------------------------------------

@@ -628,6 +628,10 @@ CREATE INDEX jobs_of_memory ON looseleaf_jobs.procrastinate_jobs (lock, priority
 
 -- The lock of a job is its memory's number.
 
+-- Else any number of jobs could wait for a memory, and each look for the next one would pass over all of them.
+ALTER TABLE looseleaf_jobs.procrastinate_jobs
+    ADD CONSTRAINT waits_once CHECK (lock IS NULL OR queueing_lock IS NOT NULL);
+
 -- Talk that is not distilled yet, by agent, and from when on it is to be. Its first record notes it, in its own
 -- transaction; `is_due` spares all later ones a look. A distillation takes both away before it reads the log.
 CREATE TABLE looseleaf_jobs.talk (
@@ -702,14 +706,25 @@ END $$;
 -- Where the same job waits already, that one does the work. False: another worker has it by now.
 CREATE FUNCTION looseleaf_jobs.give_back(job bigint, worker bigint, at timestamptz, is_attempt boolean) RETURNS boolean
 LANGUAGE plpgsql SET search_path = looseleaf_jobs, pg_temp AS $$
+DECLARE
+    given procrastinate_jobs;
 BEGIN
     UPDATE procrastinate_jobs j
     SET status = CASE WHEN at IS NULL THEN 'failed' ELSE 'todo' END::procrastinate_job_status, worker_id = NULL,
         scheduled_at = coalesce(at, j.scheduled_at), attempts = j.attempts + is_attempt::int,
         -- A later job of the memory need not wait for one that is tried again.
         priority = CASE WHEN is_attempt THEN -1 ELSE j.priority END, abort_requested = false
-    WHERE j.id = job AND j.status = 'doing' AND j.worker_id IS NOT DISTINCT FROM worker;
-    RETURN FOUND;
+    WHERE j.id = job AND j.status = 'doing' AND j.worker_id IS NOT DISTINCT FROM worker
+    RETURNING * INTO given;
+    IF given.id IS NULL THEN
+        RETURN false;
+    END IF;
+    IF at IS NULL AND given.queue_name = 'distill' THEN
+        -- It took the note of the talk away.
+        PERFORM set_config('looseleaf.memory', given.lock, true);
+        PERFORM note_left(given.lock::bigint, given.args ->> 'agent', interval '1 hour');
+    END IF;
+    RETURN true;
 EXCEPTION WHEN unique_violation THEN
     DELETE FROM procrastinate_jobs j
     WHERE j.id = job AND j.status = 'doing' AND j.worker_id IS NOT DISTINCT FROM worker;
