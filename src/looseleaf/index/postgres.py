@@ -293,18 +293,20 @@ class PostgresIndex:
 
     def spelt_like(self, term: str) -> list[str]:
         seen = self._look()
-        likely = self._known_spellings(seen).like(term, seen.waiting.text(), SPELT)
-        return self._still_there(seen, likely)
+        known = self._known_spellings(seen)
+        return self._still_there(seen, known, known.like(term, seen.waiting.text(), SPELT))
 
     def holding(self, part: str) -> list[str]:
         seen = self._look()
-        found = self._known_spellings(seen).holding(part, seen.waiting.text(), HOLDING)
-        return self._still_there(seen, found)
+        known = self._known_spellings(seen)
+        return self._still_there(seen, known, known.holding(part, seen.waiting.text(), HOLDING))
 
-    def _still_there(self, seen: Seen, terms: list[str]) -> list[str]:
-        """Return those that an item has: what was read once is not read again because a word has left."""
-        known = self._frequencies(seen, terms) if terms else {}
-        return [term for term in terms if known[term]]
+    def _still_there(self, seen: Seen, known: Spellings, terms: list[str]) -> list[str]:
+        """Return those that an item has: some words may have left since they were read."""
+        if not terms or (known.erased == seen.erased and known.making in (0, seen.making)):
+            return terms
+        often = self._frequencies(seen, terms)
+        return [term for term in terms if often[term]]
 
     def _known_spellings(self, seen: Seen) -> Spellings:
         """Return the posted terms of this memory: those that are new are read."""
@@ -312,8 +314,12 @@ class PostgresIndex:
         with known.alone:
             if not known.is_of(seen) and seen.word:
                 query = "SELECT * FROM looseleaf.vocabulary(%s, %s, %s, %s)"
-                row = self._ask(query, known.after(seen), *LETTERS)[0]
-                known.take(*row)
+                after = known.after(seen)
+                making, erased, word, terms = self._ask(query, after, *LETTERS)[0]
+                if after and making != known.making:  # made anew at this moment
+                    after = 0
+                    making, erased, word, terms = self._ask(query, after, *LETTERS)[0]
+                known.take(making, erased, word, terms, is_all=not after)
         return known
 
     # --- items -----------------------------------------------------------------------------
@@ -636,14 +642,14 @@ class Spellings:
 
     def after(self, seen: Seen) -> int:
         """Return the number of the word after which it must be read."""
-        is_same = self.making == seen.making and seen.erased - self.erased < _LEFT
-        return self.word if is_same else 0
+        has_most = seen.erased - self.erased <= self.word // _LEFT
+        return self.word if self.making == seen.making and has_most else 0
 
-    def take(self, making: int, erased: int, word: int, terms: Sequence[str]) -> None:
-        """Add the terms after the last one; or all, of another making."""
-        if self.making != making or erased - self.erased >= _LEFT:
-            self.making, self.erased, self._text = making, erased, "\n"
-        self.word = word
+    def take(self, making: int, erased: int, word: int, terms: Sequence[str], *, is_all: bool) -> None:
+        """Add the terms after the last one, or replace all."""
+        if is_all:
+            self.making, self.erased, self._text = making or 0, erased or 0, "\n"
+        self.word = word or 0
         self._text += "".join(f"{original(term)}\n" for term in terms)
 
     def holding(self, part: str, more: str, limit: int) -> list[str]:
@@ -654,17 +660,24 @@ class Spellings:
     def like(self, term: str, more: str, limit: int) -> list[str]:
         """Return those of about as many letters that share most of the three-letter pieces of a term."""
         grams = {term[at : at + 3] for at in range(len(term) - 2)}
+        hits = sorted((self._text.count(gram) + more.count(gram), gram) for gram in grams if "\n" not in gram)
         shared: dict[str, int] = {}
-        for gram in grams:
-            if "\n" not in gram:
-                for found in {*_around(gram, self._text), *_around(gram, more)}:
-                    shared[found] = shared.get(found, 0) + 1
+        looked = 0
+        for place, (often, gram) in enumerate(hits):
+            looked += often
+            if place > 1 and looked > _HITS:
+                break
+            for found in {*_around(gram, self._text), *_around(gram, more)}:
+                shared[found] = shared.get(found, 0) + 1
         near = [found for found in shared if abs(len(found) - len(term)) <= _LONGER]
         return sorted(near, key=lambda found: (-_likeness(shared[found], len(grams), found), found))[:limit]
 
 
-_LEFT = 1000
-"""Changes after which all is read again, that left a word without items: what is gone takes room."""
+_LEFT = 2000
+"""For so many words, one change may have left words without items before all is read again."""
+
+_HITS = 5000
+"""Places to look at for a term that is spelt like another: those of its rarest pieces."""
 
 _LONGER = 3
 """Letters that a term may be longer or shorter than one that is spelt like it: more are no slip."""

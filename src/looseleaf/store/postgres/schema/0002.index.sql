@@ -617,11 +617,11 @@ DECLARE
     own int[] := CASE WHEN agent IS NOT NULL THEN looseleaf.sources_of(m, agent) END;
     unseen int[] := CASE WHEN hidden IS NOT NULL THEN looseleaf.sources_named(m, hidden) END;
 BEGIN
-    RETURN QUERY SELECT f.* FROM looseleaf.docs(m, ARRAY(
-        SELECT i.item FROM looseleaf.items i
+    RETURN QUERY
+        SELECT 1, i.item, i.terms, i.session, i.seq, i.speaker, i.role, i.kind, i.ts, i.level FROM looseleaf.items i
         WHERE i.memory = m AND i.ts IS NOT NULL AND i.ts >= earliest AND i.ts <= latest AND looseleaf.is_allowed(
             i.kind, i.topic, i.source, i.ts, i.status, kinds, of_topic, own, since, until, past, unseen)
-        ORDER BY i.ts DESC LIMIT most)) f;
+        ORDER BY i.ts DESC LIMIT most;
 END $$;
 
 CREATE FUNCTION looseleaf.by_hash(
