@@ -192,6 +192,13 @@ class Access:
         found = self._find("tokens", secret)
         return _token_of(found) if found is not None else None
 
+    def may_as(self, agent: str, memory: str, scope: str) -> bool:
+        """Return True if an agent may do something in a memory, by a token that has not ended."""
+        tokens = [
+            _token_of(row) for row in self._read()["tokens"] if row["agent"] == agent and self._is_live(row)
+        ]
+        return any(each.sees(memory) and each.at(memory).may(scope) for each in tokens)
+
     # --- people --------------------------------------------------------------------------
 
     def make_code(self) -> str:

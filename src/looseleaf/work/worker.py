@@ -31,6 +31,7 @@ from looseleaf.base.errors import (
     Unwritten,
 )
 from looseleaf.base.immutable import frozen
+from looseleaf.memory.layers import nothing
 from looseleaf.store.postgres.database import database_at
 from looseleaf.store.postgres.migrate import refuse_version, version
 from looseleaf.work.queue import KINDS, tell
@@ -38,11 +39,12 @@ from looseleaf.work.tasks import Asked, carry_out, give_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
     from typing import Any
 
     from looseleaf.base.messages import Distiller
+    from looseleaf.memory.layers import Walls
     from looseleaf.store.postgres.address import Address
 
 CONCURRENCY = 4
@@ -109,8 +111,10 @@ class Worker:
         once: bool = False,
         distiller: Distiller | None = None,
         timing: Timing | None = None,
+        walls: Callable[[str], Walls] = lambda agent: nothing,
     ) -> None:
-        """`distiller`: of all memories, in place of the one that their settings name."""
+        """`distiller`: of all memories, in place of the one that their settings name. `walls`: what an agent may do in
+        the memories under one whose jobs it has."""
         unknown = [kind for kind in kinds if kind not in KINDS]
         if unknown:
             raise Invalid(
@@ -130,7 +134,7 @@ class Worker:
         self._kinds = list(kinds) or None
         self._concurrency = concurrency
         self._is_once = once
-        self._distiller = distiller
+        self._distiller, self._walls = distiller, walls
         self._timing = timing or Timing()
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._is_stopping = False
@@ -350,6 +354,7 @@ class Worker:
             try:
                 agent = asked.agent or "main"
                 with Memory(store.address.where, agent=agent, distiller=self._distiller) as memory:
+                    memory.parts.walls = self._walls(agent)
                     result = carry_out(memory, asked)
             except BaseException as error:
                 is_last = self._pause(taken, error) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from functools import partial
 
 from looseleaf.base.errors import Invalid, Refused, is_there, to_get
 from looseleaf.base.paths import is_address
@@ -13,6 +14,7 @@ from looseleaf.cli.output import PROBLEMS, plain, print_answer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.cli.verb_table import CliOptions
+    from looseleaf.memory.layers import Walls
     from looseleaf.store.postgres.address import Address
 
 
@@ -31,7 +33,9 @@ def worker(options: CliOptions) -> int:
     kinds = [kind.strip() for kind in (options.kinds or "").split(",") if kind.strip()]
     concurrency = CONCURRENCY if options.concurrency is None else int(options.concurrency)
     _begin_logging()
-    work = Worker(address, kinds=kinds, concurrency=concurrency, once=bool(options.once))
+    work = Worker(
+        address, kinds=kinds, concurrency=concurrency, once=bool(options.once), walls=partial(_walls, address)
+    )
     if not options.once:
         what = plain(", ".join(kinds)) if kinds else "all jobs"
         print(f"looseleaf: taking {what} of {plain(address.shown)}", file=sys.stderr, flush=True)
@@ -42,6 +46,22 @@ def worker(options: CliOptions) -> int:
         sys.stdout.flush()
         os._exit(0)
     return PROBLEMS if options.once and work.failed else 0
+
+
+def _walls(address: Address, agent: str) -> Walls:
+    """Return what an agent may do in the memories under one: what its tokens allow."""
+
+    def may(where: str, scope: str) -> bool:
+        from looseleaf.serve.access import Access
+        from looseleaf.serve.shared import SharedState
+        from looseleaf.store.postgres.address import parse_address
+
+        other = parse_address(where) if is_address(where) else None
+        if other is None or other.url != address.url:
+            return False
+        return Access(SharedState(address)).may_as(agent, other.namespace, scope)
+
+    return may
 
 
 def _begin_logging() -> None:
