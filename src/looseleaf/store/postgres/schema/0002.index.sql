@@ -895,8 +895,12 @@ CREATE FUNCTION looseleaf.index_faults(m bigint) RETURNS SETOF text LANGUAGE sql
 
 -- Remove what follows from the rest. Vectors and counts are numbers by the hash of a text, and hold no words: they stay.
 CREATE OR REPLACE FUNCTION looseleaf.clear_views(m bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    durable text := current_setting('synchronous_commit');
 BEGIN
     DELETE FROM looseleaf.documents d
     WHERE d.memory = m AND (d.folder = 'views' OR (d.folder >= 'views/' AND d.folder < 'views0'));
     PERFORM looseleaf.clear_index(m);
+    -- The index may be lost; what forgets, and clears it in the same act, may not.
+    PERFORM set_config('synchronous_commit', durable, true);
 END $$;
