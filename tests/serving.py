@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from looseleaf.serve.access import Access
@@ -22,7 +25,6 @@ from looseleaf.serve.serving import Serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SOON = 30.0
 """Seconds in which a process begins, and ends."""
@@ -75,6 +77,16 @@ class Server:
 
             return parse_address(self.database).of(name).where
         return str(self.root / name)
+
+    def take(self, folder: Path, name: str) -> str:
+        """Have a copy of a memory's folder among the memories; return where that is."""
+        if not self.database:
+            return str(shutil.copytree(folder, self.root / name))
+        from looseleaf.transfer.move import move
+
+        with tempfile.TemporaryDirectory() as place:
+            move(str(shutil.copytree(folder, Path(place) / "memory")), self.where(name))
+        return self.where(name)
 
     def token(self, *memories: str, scopes: tuple[str, ...] = ("read",), **more: str) -> str:
         """Return the secret of a new token."""

@@ -27,13 +27,12 @@ READING = {name for name, tool in TOOLS.items() if tool.reads}
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    place = tmp_path_factory.mktemp("mcp-route")
-    for name, city in (("mira", "Lyon"), ("noa", "Porto")):
-        init(str(place / "memories" / name))
-        with Memory(place / "memories" / name) as memory:
-            memory.remember(f"I live in {city}.")
-    with serving(place) as server:
+def server(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("mcp-route"), database=database) as server:
+        for name, city in (("mira", "Lyon"), ("noa", "Porto")):
+            init(server.where(name))
+            with Memory(server.where(name)) as memory:
+                memory.remember(f"I live in {city}.")
         yield server
 
 
@@ -119,10 +118,10 @@ def test_a_token_that_only_writes_is_told_nothing_of_what_is_there(server: Serve
 
 
 def test_an_agent_finds_its_own_talk_and_no_other_s(server: Server) -> None:
-    with Memory(server.root / "noa") as memory:
+    with Memory(server.where("noa")) as memory:
         memory.record(user="The secret of the quartermaster is zanzibarplum.")
         memory.record(assistant="Noted.")
-    with Memory(server.root / "noa", agent="codex") as memory:
+    with Memory(server.where("noa"), agent="codex") as memory:
         memory.record(user="The lamp of the lighthouse keeper is broken.")
         memory.record(assistant="Noted.")
     both = ("read", "write")
@@ -150,7 +149,7 @@ def test_what_a_tool_writes_is_of_the_token_s_agent_and_stands_in_the_audit(serv
     assert token is not None
     asked(server, "/mcp/noa", secret, calling("remember", topic="kettle", content="The kettle whistles."))
     asked(server, "/mcp/noa", secret, calling("memory_read", path="facts/kettle.md"))
-    with Memory(server.root / "noa") as memory:
+    with Memory(server.where("noa")) as memory:
         assert next(iter(memory.history.edits("facts/kettle.md"))).author == "agent:codex"
     lines = [line for line in server.serving.audit.read_back() if line.get("token") == token.id]
     assert [(line["act"], line["tool"], line["status"]) for line in lines] == [("tool", "remember", 200)]

@@ -44,20 +44,25 @@ STORIES = ("story", "hostile", "held", "empty")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("page")
-    with serving(folder) as made:
-        make_story(made.root / "story")
-        make_hostile(made.root / "hostile")
-        make_held(made.root / "held")
-        make_empty(made.root / "empty")
+    with serving(folder, database=database) as made:
+        for name, make in (
+            ("story", make_story),
+            ("hostile", make_hostile),
+            ("held", make_held),
+            ("empty", make_empty),
+        ):
+            make(folder / name)
+            made.take(folder / name, name)
         yield made
 
 
-def make_empty(path: Path) -> None:
+def make_empty(path: Path) -> Path:
     from looseleaf.pages.folder import init
 
     init(str(path))
+    return path
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    made = Api(tmp_path_factory.mktemp("api"))
+def api(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Api]:
+    made = Api(tmp_path_factory.mktemp("api"), database=database)
     made.start()
     yield made
     made.stop()
@@ -142,6 +142,7 @@ def test_a_bug_is_said_to_be_one(person: Asker, base: str, monkeypatch: pytest.M
 # --- talk ----------------------------------------------------------------------------------
 
 
+@pytest.mark.both
 def test_what_is_recorded_is_read_as_turns_of_a_session(person: Asker, base: str) -> None:
     told = [
         {"user": "List the folder."},
@@ -224,6 +225,7 @@ def test_a_window_is_compacted_or_only_looked_at(person: Asker, base: str) -> No
 # --- facts, and a person's word ------------------------------------------------------------
 
 
+@pytest.mark.both
 def test_a_fact_is_listed_with_its_past_and_its_words(person: Asker, base: str) -> None:
     facts = person.listed(f"{base}/facts")
     [home] = [each for each in facts if each["relation"] == "Home"]
@@ -240,6 +242,7 @@ def test_a_fact_is_listed_with_its_past_and_its_words(person: Asker, base: str) 
     assert problem(person("GET", f"{base}/facts/f_0000")) == (404, "not-found")
 
 
+@pytest.mark.both
 def test_what_waits_is_a_persons(person: Asker, agent: Asker, base: str) -> None:
     agent.ok("POST", f"{base}/traces", {"user": "I am allergic to nuts."})
     agent.ok("POST", f"{base}/distill", {})
@@ -273,6 +276,7 @@ def test_what_waits_is_a_persons(person: Asker, agent: Asker, base: str) -> None
 # --- pages ---------------------------------------------------------------------------------
 
 
+@pytest.mark.both
 def test_a_page_is_changed_only_from_what_was_read(person: Asker, base: str) -> None:
     place = f"{base}/pages/facts/cups.md"
     assert problem(person("GET", place)) == (404, "not-found")
@@ -352,6 +356,7 @@ def test_words_are_kept_as_the_users_or_as_an_agents(person: Asker, agent: Asker
 # --- recall, prompts -------------------------------------------------------------------------
 
 
+@pytest.mark.both
 def test_recall_answers_or_says_why_not(person: Asker, base: str) -> None:
     found = person.ok("POST", f"{base}/recall", {"query": "Where do I live?", "k": 1})
     assert found["hits"][0]["text"] == "Home: Lisbon"
@@ -361,6 +366,7 @@ def test_recall_answers_or_says_why_not(person: Asker, base: str) -> None:
     assert problem(person("POST", f"{base}/recall", {"query": " "})) == (422, "invalid")
 
 
+@pytest.mark.both
 def test_a_prompt_is_made_looked_at_again_and_compared(api: Api, person: Asker, base: str) -> None:
     reader = api.asker("mira", scopes=("read",))
     asked = {"task": "Plan my week.", "budget": 4000}
@@ -382,6 +388,7 @@ def test_a_prompt_is_made_looked_at_again_and_compared(api: Api, person: Asker, 
 # --- lists -----------------------------------------------------------------------------------
 
 
+@pytest.mark.both
 def test_a_cursor_is_not_shifted_by_writes_and_is_of_one_list(person: Asker) -> None:
     base = filled(person, "lists")
     place = f"{base}/pages/facts/count.md"
@@ -500,6 +507,7 @@ def test_an_import_that_the_disk_refuses_is_said_to_be_one(
     assert "No space left" in answer.json()["detail"]
 
 
+@pytest.mark.both
 def test_events_come_as_they_are_written(person: Asker, base: str) -> None:
     with person.client.stream("GET", f"{base}/events") as events:
         assert events.headers["content-type"].startswith("text/event-stream")
@@ -515,6 +523,7 @@ def test_events_come_as_they_are_written(person: Asker, base: str) -> None:
 # --- the server ------------------------------------------------------------------------------
 
 
+@pytest.mark.both
 def test_memories_are_made_listed_and_put_aside(api: Api, person: Asker) -> None:
     made = person("POST", "/memories", {"name": "fleeting"})
     assert (made.status_code, made.headers["location"]) == (201, "/v1/memories/fleeting")
@@ -528,6 +537,7 @@ def test_memories_are_made_listed_and_put_aside(api: Api, person: Asker) -> None
     assert not (api.root / "misspelt").exists()
 
 
+@pytest.mark.both
 def test_nobody_gives_more_than_they_have(api: Api, person: Asker, base: str) -> None:
     owner = api.asker("mira", scopes=("read", "admin"))
 

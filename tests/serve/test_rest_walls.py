@@ -40,7 +40,7 @@ QUERIES = {
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+def api(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Api]:
     made = Api(tmp_path_factory.mktemp("walls"))
     made.start()
     person = made.asker(voice="user")

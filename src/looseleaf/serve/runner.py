@@ -224,3 +224,4 @@ def begin_logging(*, is_json: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines() if is_json else logging.Formatter("looseleaf: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # what matters of it is told by those who use it

@@ -344,7 +344,7 @@ class SharedAudit:
     async def written(self) -> None:
         """Wait until all lines so far are written; not for long, if they cannot be: they stay owed."""
         with self._changed:
-            if not self._owed:
+            if not self._owed or not self._listening.is_well:
                 return
             done: Future[None] = Future()
             self._waiting.append(done)

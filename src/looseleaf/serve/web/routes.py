@@ -131,7 +131,9 @@ async def _nowhere(request: Request) -> Response:
 
 
 async def _home(request: Request) -> Response:
-    names = request.app.state.serving.pool.names()
+    pool = request.app.state.serving.pool
+    await pool.look_again()
+    names = pool.names()
     return (
         RedirectResponse(f"/m/{in_address(names[0])}/", 303)
         if len(names) == 1
