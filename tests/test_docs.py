@@ -44,6 +44,7 @@ NOT_RUN = {
     "docs/RECALL.md": {"a network"},
     "docs/REST.md": {"a network", "a server"},
     "docs/SERVE.md": {"a network", "Claude Code"},
+    "docs/TEAMS.md": {"the memories of a team"},
     "docs/WORKERS.md": {"a server"},
 }
 """The requirements of blocks that are not run, by document."""
