@@ -4,17 +4,21 @@ fails leaves."""
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import signal
 import subprocess
+import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import Run
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid
+from looseleaf.base.ids import new_id
 from looseleaf.store.postgres.address import Address, database_of, parse_address
 from looseleaf.work import worker as workers
 from looseleaf.work.queue import KINDS, defer, figures, job, jobs_of, receive
@@ -525,3 +529,45 @@ def test_due_talk_is_deferred_by_any_worker_and_once(postgres: Running, memory: 
         assert counts == [3, 2, 0]
     assert drain(memory).done == 5
     assert [len(entries(each)) for each in memories] == [1] * 5
+
+
+# --- the verb --------------------------------------------------------------------------
+
+
+def test_the_verb_does_what_waits_and_says_how_much(memory: str, run: Run) -> None:
+    address = parse_address(memory).url
+    with open_store(memory) as store:
+        defer(store, "build")
+        defer(store, "check")
+    assert run("worker", "--postgres", address, "--once", "--kinds", "check")[:2] == (0, "1 done, 0 failed\n")
+    told = json.loads(run("--memory", memory, "worker", "--once", "--json")[1])
+    assert told == {"done": 1, "failed": 0}
+    with open_store(memory) as store:
+        defer(store, "import", source=new_id())
+    code, out, _ = run("worker", "--postgres", address, "--once")
+    assert (code, out) == (1, "0 done, 1 failed\n")
+
+
+def test_the_verb_refuses_a_folder_and_what_no_worker_does(memory: str, run: Run, tmp_path: Path) -> None:
+    code, out, err = run("--memory", str(tmp_path), "worker")
+    assert (code, out) == (2, "")
+    assert "only a database has jobs" in err
+    for given in (["--kinds", "polish"], ["--concurrency", "0"]):
+        code, _, err = run("worker", "--postgres", parse_address(memory).url, *given)
+        assert (code, err.partition(":")[0]) == (2, "looseleaf")
+
+
+def test_the_verb_ends_with_a_signal(memory: str) -> None:
+    command = [sys.executable, "-m", "looseleaf", "worker", "--postgres", parse_address(memory).url]
+    with (
+        open_store(memory) as store,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+    ):
+        until(lambda: figures(store.database)["workers"] == 1)
+        number = defer(store, "build")
+        until(lambda: job(store, number).state == "done")
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+        assert (process.returncode, out) == (0, "1 done, 0 failed\n")
+        assert err.startswith("looseleaf: taking all jobs of postgresql://")
+        assert figures(store.database)["workers"] == 0

@@ -628,6 +628,12 @@ CREATE INDEX jobs_of_memory ON looseleaf_jobs.procrastinate_jobs (lock, priority
 
 -- The lock of a job is its memory's number.
 
+-- Rows come and go all the time, however few there are: what is gone must not be looked through.
+ALTER TABLE looseleaf_jobs.procrastinate_jobs SET (
+    autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000);
+ALTER TABLE looseleaf_jobs.procrastinate_events SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
 -- Else any number of jobs could wait for a memory, and each look for the next one would pass over all of them.
 ALTER TABLE looseleaf_jobs.procrastinate_jobs
     ADD CONSTRAINT waits_once CHECK (lock IS NULL OR queueing_lock IS NOT NULL);
