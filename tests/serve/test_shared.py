@@ -361,6 +361,20 @@ def test_the_numbers_tell_of_the_database(two: tuple[Api, Api]) -> None:
         assert f"\nlooseleaf_database_{name}" in text
 
 
+def test_what_is_left_to_workers_is_shown_and_counted(two: tuple[Api, Api]) -> None:
+    from looseleaf.work.queue import defer
+
+    with Memory(two[0].where(NAME)) as memory:
+        defer(memory.parts.store, "distill", "codex")
+    with httpx.Client(base_url=two[0].address, cookies={"looseleaf": two[0].visit()}) as person:
+        screen = person.get("/m/acme:agent-7/health").text
+    assert "Left to workers" in screen
+    assert "distill, for agent codex" in screen
+    text = two[0].asker().client.get(f"{two[0].address}/metrics").text
+    assert 'looseleaf_queue_jobs{kind="distill",state="waiting"} 1.0' in text
+    assert "\nlooseleaf_queue_oldest_seconds " in text
+
+
 # --- processes ------------------------------------------------------------------------------
 
 

@@ -5,10 +5,12 @@ Both name a request by the template of its route, never by its address: an addre
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import threading
 import time
+from contextlib import suppress
 from urllib.parse import unquote
 
 from prometheus_client import (
@@ -132,6 +134,29 @@ def _of_database(joined: Joined) -> Iterator[Any]:
         yield GaugeMetricFamily(f"looseleaf_database_{name}", about, value)
     for name, (about, number) in counters.items():
         yield CounterMetricFamily(f"looseleaf_database_{name}", about, number)
+    with suppress(Refused):  # it is away
+        yield from _of_queue(joined)
+
+
+def _of_queue(joined: Joined) -> Iterator[Any]:
+    """Yield what stands of the queue that workers take jobs from."""
+    from looseleaf.work.queue import figures
+
+    joined.listening.require()
+    found = figures(joined.listening.database)
+    jobs = GaugeMetricFamily("looseleaf_queue_jobs", "Jobs in the queue.", labels=("kind", "state"))
+    for kind, states in sorted(found["jobs"].items()):
+        for state, count in sorted(states.items()):
+            jobs.add_metric((kind, state), count)
+    yield jobs
+    gauges = {
+        "oldest_seconds": "Seconds that the oldest job of the queue has waited.",
+        "talk": "Agents whose talk waits to be distilled.",
+        "talk_seconds": "Seconds that the oldest talk has waited to be distilled.",
+        "workers": "Workers that take jobs.",
+    }
+    for name, about in gauges.items():
+        yield GaugeMetricFamily(f"looseleaf_queue_{name}", about, found[name])
 
 
 class Log:
@@ -238,6 +263,6 @@ def make_metrics(serving: Serving, metrics: Metrics) -> Callable[[Request], Awai
                 raise NotAllowed("Nothing was read: this token may not read.")
         except Refused as refused:
             return refused_answer(refused)
-        return Response(metrics.text(), media_type=MEDIA)
+        return Response(await asyncio.to_thread(metrics.text), media_type=MEDIA)
 
     return answer

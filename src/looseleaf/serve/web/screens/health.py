@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.serve.jobs import Job, Jobs
     from looseleaf.serve.web.ask import Screen
+    from looseleaf.work.queue import JobState
 
 SHOWN = 200
 """Problems that are listed."""
@@ -173,7 +174,8 @@ def _fault(problem: dict[str, Any]) -> Fault:
 
 async def _health(request: Request) -> Response:
     def read(memory: Memory) -> dict[str, Any]:
-        return {"findings": list(find(memory)), "notes": list(memory.notes), "path": memory.name}
+        told = {"findings": list(find(memory)), "notes": list(memory.notes), "path": memory.name}
+        return told | {"queued": _queued(memory)}
 
     told = await ask(request, read)
     jobs, name = _jobs(request), request.state.memory
@@ -197,6 +199,15 @@ async def _health(request: Request) -> Response:
     if under_way:
         answer.headers["refresh"] = REFRESH
     return answer
+
+
+def _queued(memory: Memory) -> list[JobState]:
+    """Return the jobs of a memory in a database that workers do, or could not do."""
+    if not memory.parts.store.is_far:
+        return []
+    from looseleaf.work.queue import jobs_of
+
+    return [job for job in jobs_of(memory.parts.store) if job.is_live or job.state == "failed"]
 
 
 def _jobs(request: Request) -> Jobs:
