@@ -201,6 +201,8 @@ def test_a_week(team: Team, clock: Clock) -> None:
     for who in ("mira", "jonas"):
         assert "Fridays" not in team.everything(who)
         assert team.people[who]("GET", "/memories/heron/review").status_code == 403
+        assert team.facts(who, status="pending") == []
+    assert team.facts("noa", status="pending") == [f"heron:{each}" for each in team.waiting("noa")]
 
     # Wednesday: Noa reviews; the others only propose.
     clock.set(11)
