@@ -262,3 +262,51 @@ def test_rows_of_a_later_version_are_read(access: Access) -> None:
     told["tokens"][0]["colour"] = "red"
     file.write_text(json.dumps(told))
     assert Access(access.folder, access._clock).token_of(secret) == made
+
+
+# --- people, and what is less in one memory -------------------------------------------------
+
+
+def test_a_token_has_a_person_and_may_do_less_in_a_memory(access: Access) -> None:
+    made, secret = access.make_token(
+        "mira",
+        ["mira", "heron"],
+        ["read", "write", "review"],
+        agent="claude",
+        person="Mira",
+        only={"heron": ["read"]},
+    )
+    assert (made.person, made.agent) == ("Mira", "claude@mira")
+    assert access.token_of(secret) == made
+    assert made.at("mira").scopes == ("read", "write", "review")
+    assert made.at("heron").scopes == ("read",)
+    assert made.at("heron").at("heron") == made.at("heron")
+    assert access.may_as("claude@mira", "heron", "read")
+    assert not access.may_as("claude@mira", "heron", "write")
+    assert not access.may_as("claude", "heron", "read")
+    access.leave("heron")
+    assert access.tokens()[0].only == ()
+    access.revoke(made.id)
+    assert not access.may_as("claude@mira", "mira", "read")
+
+
+@pytest.mark.parametrize(
+    "name", ["user", "I", "project", "Mira K", "mira@home", "-mira", "7", "a" * 41, "person", "m.k"]
+)
+def test_what_is_no_persons_name_is_refused(access: Access, name: str) -> None:
+    with pytest.raises(Invalid, match="person's name"):
+        access.make_token("mira", ["mira"], ["read"], person=name)
+    assert access.tokens() == []
+
+
+def test_a_person_has_one_spelling(access: Access) -> None:
+    access.make_token("one", ["mira"], ["read"], person="Mira")
+    access.make_token("two", ["heron"], ["read"], person="Mira")
+    with pytest.raises(Invalid, match="Mira in others"):
+        access.make_token("three", ["heron"], ["read"], person="mira")
+
+
+@pytest.mark.parametrize("only", [{"heron": ["review"]}, {"heron": []}, {"heron": ["all"]}])
+def test_a_limit_gives_nothing_more(access: Access, only: dict[str, list[str]]) -> None:
+    with pytest.raises(Invalid):
+        access.make_token("mira", ["heron"], ["read"], only=only)
