@@ -39,7 +39,7 @@ NOT_RUN = {
     "docs/AGENT.md": {"a network and a key", "a model and a terminal"},
     "docs/GIT.md": {"a repository"},
     "docs/MACHINES.md": {"a stick"},
-    "docs/HOOKS.md": {"Claude Code"},
+    "docs/HOOKS.md": {"Claude Code", "a server"},
     "docs/MCP.md": {"a network", "Claude Code", "a running server"},
     "docs/RECALL.md": {"a network"},
     "docs/REST.md": {"a network", "a server"},

@@ -389,15 +389,19 @@ def behind(*servers: Process, place: Path) -> Iterator[str]:
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    upstream = "".join(f"server 127.0.0.1:{each.port} max_fails=0;" for each in servers)
+    # As it is shipped, but for where the servers are.
+    shipped = (Path(__file__).parent.parent.parent / "deploy/nginx-several.conf").read_text()
+    here = "".join(f"server 127.0.0.1:{each.port} max_fails=0;" for each in servers)
+    upstream, count = re.subn(r"(\s+server 10\.\S+;)+", f" {here}", shipped)
+    assert count == 1
     temp = "".join(
         f"{kind}_temp_path {place}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     config = place / "nginx.conf"
     config.write_text(
         f"daemon off; master_process off; pid {place}/pid; error_log {place}/error.log; events {{}} http {{ "
-        f"access_log off; {temp} upstream all {{ {upstream} }} server {{ listen 127.0.0.1:{port}; location / {{ "
-        "proxy_pass http://all; proxy_set_header Host 127.0.0.1; proxy_next_upstream error timeout; } } }"
+        f"access_log off; {temp} {upstream} server {{ listen 127.0.0.1:{port}; location / {{ "
+        "proxy_pass http://looseleaf; proxy_set_header Host 127.0.0.1; proxy_next_upstream error timeout; } } }"
     )
     nginx = subprocess.Popen([str(NGINX), "-c", str(config), "-p", str(place)], stderr=subprocess.DEVNULL)
     try:

@@ -420,6 +420,7 @@ def page(request: Request, template: str, *, status: int = 200, **told: Any) -> 
         "note": request.app.state.notes.take(visit, wanted, edition) if visit else None,
         "error": "",
         "is_signed_in": bool(visit),
+        "is_database": serving.joined is not None,
     }
     text = environment().get_template(template).render(given | told)
     return HTMLResponse(text, status)
