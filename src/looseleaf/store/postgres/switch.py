@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from looseleaf.store.postgres.database import Wire
-    from looseleaf.store.postgres.store import PostgresStore
+    from looseleaf.store.postgres.log_rows import LogRows
 
 _SHIFT = 40
 _AT_ONCE = 2000
@@ -22,8 +22,8 @@ _AT_ONCE = 2000
 class DatabaseSwitch:
     """Staging keeps the new bytes in memory; `commit` writes them. `name` is an id."""
 
-    def __init__(self, store: PostgresStore, name: str) -> None:
-        self._store = store
+    def __init__(self, rows: LogRows, name: str) -> None:
+        self._rows = rows
         self.name = name
         self._files: list[StagedFile] = []
         self._bytes: dict[str, bytearray] = {}
@@ -57,39 +57,39 @@ class DatabaseSwitch:
 
     def commit(self, first: str) -> None:
         """Replace and remove all, under the lock: after this, the memory has another edition."""
-        store = self._store
+        rows = self._rows
         streams = self._streams_by_file()
-        with store.transaction() as wire:
+        with rows.transaction() as wire:
             for file in self._files:
                 data = bytes(self._bytes[file.name])
                 at = streams.get(file.path) or _named(file.path)
                 if at is not None:
-                    _write_segment(wire, store.memory, *at, data)
+                    _write_segment(wire, rows.memory, *at, data)
                 else:
-                    _write_document(wire, store.memory, file, data)
+                    _write_document(wire, rows.memory, file, data)
             for each in self._removals:
                 at = streams.get(each.path)
                 if at is not None:
-                    _write_segment(wire, store.memory, *at, b"")
+                    _write_segment(wire, rows.memory, *at, b"")
                     continue
                 wire.execute(
                     "DELETE FROM looseleaf.documents WHERE memory = %s AND path = %s "
                     "AND (%s::bytea IS NULL OR sha256 = %s)",
-                    (store.memory, each.path, *2 * (bytes.fromhex(each.base) if each.base else None,)),
+                    (rows.memory, each.path, *2 * (bytes.fromhex(each.base) if each.base else None,)),
                 )
-            wire.execute("SELECT looseleaf.clear_views(%s)", (store.memory,))
+            wire.execute("SELECT looseleaf.clear_views(%s)", (rows.memory,))
             wire.execute(
-                "UPDATE looseleaf.memories SET edition = edition + 1 WHERE memory = %s", (store.memory,)
+                "UPDATE looseleaf.memories SET edition = edition + 1 WHERE memory = %s", (rows.memory,)
             )
-            wire.execute("SELECT pg_notify('looseleaf', %s)", (f"{store.memory} log/tombstones.jsonl",))
+            wire.execute("SELECT pg_notify('looseleaf', %s)", (f"{rows.memory} log/tombstones.jsonl",))
 
     def _streams_by_file(self) -> dict[str, tuple[str, int, bool]]:
         """Return the stream and the segment that each file of a log is, and whether it is the active one."""
         found: dict[str, tuple[str, int, bool]] = {}
-        store = self._store
-        ends = store._ends()
-        for stream in store._view_of_folder._all_streams():
-            for number, (path, _, _) in store.segments(stream).items():
+        rows = self._rows
+        ends = rows._ends()
+        for stream in rows.all_streams():
+            for number, (path, _, _) in rows.segments(stream).items():
                 found[path] = stream, number, number >= ends[stream] >> _SHIFT
         return found
 
