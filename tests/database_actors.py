@@ -20,7 +20,9 @@ from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.ids import new_id
 from looseleaf.base.policy import Policy
 from looseleaf.store.postgres.address import parse_address
-from looseleaf.store.postgres.store import PostgresStore, pack
+from looseleaf.store.postgres.folder_view import check_hashes
+from looseleaf.store.postgres.log_rows import pack
+from looseleaf.store.postgres.store import PostgresStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -232,7 +234,7 @@ def judge(where: str, told: list[list[Any]]) -> list[str]:
             lines = view.data.splitlines() if view is not None else []
             if len(lines) != 100 or len(set(lines)) != 1:
                 wrong.append(f"half a view: {stat.path}")
-        wrong += [str(problem) for problem in store._view_of_folder._check_hashes()]
+        wrong += [str(problem) for problem in check_hashes(store)]
     return wrong
 
 
@@ -361,7 +363,12 @@ def read_on(where: str) -> None:
     store = open_store(where)
     say("ready")
     stop = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+
+    def wait() -> None:
+        sys.stdin.read()
+        stop.set()
+
+    threading.Thread(target=wait, daemon=True).start()
     longest, count, refused = 0.0, 0, 0
     while not stop.is_set():
         began = time.monotonic()

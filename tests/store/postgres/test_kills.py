@@ -199,7 +199,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from looseleaf.pages.folder import init
 
     place = tmp_path_factory.mktemp("move") / "memory"
-    init(place)
+    init(str(place))
     with Memory(str(place)) as memory:
         for number in range(200):
             memory.record(user=f"This is message {number}. " + "Long. " * 200)
