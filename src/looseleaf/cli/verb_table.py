@@ -289,7 +289,11 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "login": (
         "serve.login",
         "print another link to sign in to the page of a running server",
-        {"--root": _ROOT, "--postgres": _POSTGRES},
+        {
+            "--root": _ROOT,
+            "--postgres": _POSTGRES,
+            "--person": _value("NAME", "who signs in: what they decide has the name"),
+        },
         "login",
     ),
     "token": (

@@ -201,12 +201,15 @@ class Access:
 
     # --- people --------------------------------------------------------------------------
 
-    def make_code(self) -> str:
-        """Return a code with which a person signs in once, soon."""
+    def make_code(self, person: str = "") -> str:
+        """Return a code with which a person signs in once, soon. `person`: who that is; what they decide has the
+        name."""
+        person = _check_person(person) if person else ""
         code = secrets.token_urlsafe(_BYTES)
         with self._changing() as rows:
             _refuse_full("codes", rows["codes"])
-            rows["codes"].append({"hash": _hash(code), "expires": self._clock() + CODE_SECONDS})
+            row = {"hash": _hash(code), "expires": self._clock() + CODE_SECONDS}
+            rows["codes"].append(row | ({"person": person} if person else {}))
         return code
 
     def is_code(self, code: str) -> bool:
@@ -225,8 +228,14 @@ class Access:
             _refuse_full("visits", rows["visits"])
             rows["codes"].remove(found)
             visit = secrets.token_urlsafe(_BYTES)
-            rows["visits"].append({"hash": _hash(visit), "expires": self._clock() + VISIT_SECONDS})
+            row = {"hash": _hash(visit), "expires": self._clock() + VISIT_SECONDS}
+            rows["visits"].append(row | ({"person": found["person"]} if "person" in found else {}))
         return visit
+
+    def person_of(self, visit: str) -> str:
+        """Return who signed in; "" if nobody said."""
+        found = self._find("visits", visit)
+        return str(found.get("person") or "") if found is not None else ""
 
     def is_visit(self, visit: str) -> bool:
         """True while the person of a cookie is signed in."""

@@ -187,7 +187,7 @@ def login(options: CliOptions) -> int:
             "No link was made: no server of this memory runs. Name that of the one that runs with --memory, or its "
             f"--root; or start one with `looseleaf serve{again}`, which prints a link."
         )
-    link = f"{address}/login/{Access(folder).make_code()}"
+    link = f"{address}/login/{Access(folder).make_code(options.person or '')}"
     print_answer(options, {"link": link}, link)
     return 0
 
@@ -202,7 +202,7 @@ def _login_to_database(options: CliOptions) -> int:
                 "No link was made: no server of this database runs. Start one with `looseleaf serve --postgres`, which "
                 "prints a link."
             )
-        link = f"{servers[-1]}/login/{Access(state).make_code()}"
+        link = f"{servers[-1]}/login/{Access(state).make_code(options.person or '')}"
         print_answer(options, {"link": link}, link)
     return 0
 

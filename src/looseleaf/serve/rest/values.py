@@ -86,6 +86,7 @@ class Trace(Told):
     content: str
     session_id: str
     origin: str
+    person: str | None = Field(default=None, description="Who said it: the person of the token.")
 
 
 class Traces(Told):
@@ -190,6 +191,8 @@ class Fact(Told):
     status: Literal["current", "superseded", "pending", "rejected", "forgotten"]
     id: str | None = None
     level: Literal["confirmed", "said", "inferred", "tainted"] | None = None
+    person: str | None = Field(default=None, description="Who said it.")
+    decided_by: str | None = Field(default=None, description="Who last decided on it.")
 
 
 class Source(Told):

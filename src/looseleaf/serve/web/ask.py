@@ -32,8 +32,10 @@ async def ask(request: Request, act: Callable[[Memory], _T]) -> _T:
         request.state.edition = edition_of(memory)
         return act(memory), len(memory.review.pending())
 
-    found, request.state.waiting = await request.app.state.serving.ask(
-        request.state.memory, act_and_count, token=PERSON
+    serving = request.app.state.serving
+    person = serving.access.person_of(request.state.visit)
+    found, request.state.waiting = await serving.ask(
+        request.state.memory, act_and_count, token=PERSON.but(person=person)
     )
     return found  # type: ignore[no-any-return]
 
