@@ -15,11 +15,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
-import shutil
 import subprocess
 import sys
 import time
-import uuid
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,10 +28,10 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.postgres import Addresses  # noqa: E402
-from benchmarks.report import NO_GOAL, NOTHING, Row, options, report  # noqa: E402
+from benchmarks.postgres import Addresses, own_server  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
 
-from looseleaf.base.errors import Busy, Refused, is_there  # noqa: E402
+from looseleaf.base.errors import Busy, Refused  # noqa: E402
 
 OPEN = 500
 """Memories that a process keeps open."""
@@ -237,19 +235,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=600.0)
     asked = parser.parse_args(arguments)
-    if not is_there("postgres"):
-        print("the extra `postgres` is not installed")
-        sys.exit(NOTHING)
-    from looseleaf.store.postgres.embedded import EmbeddedServer
-
-    place = Path("/dev/shm") if Path("/dev/shm").is_dir() else HERE
-    server = EmbeddedServer(place / f"looseleaf-crowd-{uuid.uuid4().hex[:8]}", {"max_connections": "300"})
-    try:
-        with server.running():
-            rows = crowd(server, asked.memories, asked.processes, asked.workers, asked.seconds)
-            report("crowd", rows, save=asked.save)
-    finally:
-        shutil.rmtree(server.folder, ignore_errors=True)
+    with own_server(max_connections="300") as server:
+        rows = crowd(server, asked.memories, asked.processes, asked.workers, asked.seconds)
+        report("crowd", rows, save=asked.save)
 
 
 if __name__ == "__main__":

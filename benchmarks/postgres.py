@@ -14,10 +14,12 @@ from __future__ import annotations
 import multiprocessing
 import shutil
 import sys
+import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -293,23 +295,45 @@ def reading(addresses: Addresses, path: Path, count: int, rounds: int) -> Iterat
 PARTS = {"single": single, "many": many, "threads": threads, "reading": reading}
 
 
-def rows(count: int, rounds: int, only: list[str] | None) -> Iterator[Row]:
+@contextmanager
+def own_server(**settings: str) -> Iterator[Any]:
+    """Start a server of one's own, in memory where that is possible; end as a skipped benchmark where there is none."""
+    if not is_there("postgres"):
+        print("the extra `postgres` is not installed")
+        sys.exit(NOTHING)
     from looseleaf.store.postgres.database import close_all
     from looseleaf.store.postgres.embedded import EmbeddedServer
 
-    with folder() as path:
-        place = Path("/dev/shm") if Path("/dev/shm").is_dir() else path
-        server = EmbeddedServer(place / f"looseleaf-bench-{uuid.uuid4().hex[:8]}")
-        try:
-            with server.running():
-                addresses = Addresses(server)
-                for name, part in PARTS.items():
-                    if only is None or name in only:
-                        (path / name).mkdir()
-                        yield from part(addresses, path / name, count, rounds)
-                close_all()
-        finally:
-            shutil.rmtree(server.folder, ignore_errors=True)
+    place = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
+    server = EmbeddedServer(place / f"looseleaf-bench-{uuid.uuid4().hex[:8]}", settings)
+    try:
+        with server.running():
+            yield server
+            close_all()
+    except Refused as refused:
+        print(refused)
+        sys.exit(NOTHING)
+    finally:
+        shutil.rmtree(server.folder, ignore_errors=True)
+
+
+@contextmanager
+def database(address: str | None) -> Iterator[str]:
+    """Yield the address of a database with tables: the one that was given, else one of a server of one's own."""
+    if address is not None:
+        yield address
+        return
+    with own_server() as server:
+        yield Addresses(server).program
+
+
+def rows(count: int, rounds: int, only: list[str] | None) -> Iterator[Row]:
+    with folder() as path, own_server() as server:
+        addresses = Addresses(server)
+        for name, part in PARTS.items():
+            if only is None or name in only:
+                (path / name).mkdir()
+                yield from part(addresses, path / name, count, rounds)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -317,15 +341,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", action="append", choices=list(PARTS))
     asked = parser.parse_args(arguments)
-    if not is_there("postgres"):
-        print("the extra `postgres` is not installed")
-        sys.exit(NOTHING)
     count, rounds = (50, 1) if asked.quick else (2000, 6)
-    try:
-        report("postgres", rows(count, rounds, asked.only), save=asked.save)
-    except Refused as refused:
-        print(refused)
-        sys.exit(NOTHING)
+    report("postgres", rows(count, rounds, asked.only), save=asked.save)
 
 
 if __name__ == "__main__":

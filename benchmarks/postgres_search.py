@@ -1,8 +1,9 @@
 """What searching costs in PostgreSQL, against the index in SQLite with the same items. In one run, taking turns.
 
-    python benchmarks/postgres_search.py ADDRESS      prints the table; ADDRESS has migrated tables, of the role that
-                                                      memories are used by: postgresql://looseleaf@host/database
-    python benchmarks/postgres_search.py ADDRESS --quick
+    python benchmarks/postgres_search.py              prints the table, with a server of its own
+    python benchmarks/postgres_search.py ADDRESS      in migrated tables, as the role that memories are used by:
+                                                      postgresql://looseleaf@host/database
+    python benchmarks/postgres_search.py --quick
     python benchmarks/postgres_search.py ADDRESS --keep FOLDER   keeps the index in SQLite there, and the memories
 
 One memory has all items; as many again are in 200 other memories of the same database. The talk is that of
@@ -25,6 +26,7 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
+from benchmarks.postgres import database  # noqa: E402
 from benchmarks.recall import Talk, high, lines, ms, of  # noqa: E402
 from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
 from benchmarks.window import folder  # noqa: E402
@@ -263,7 +265,7 @@ def search(
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("address")
+    parser.add_argument("address", nargs="?")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--keep")
     parser.add_argument("--size", type=int, default=SIZE)
@@ -272,9 +274,10 @@ def main() -> None:
     with ExitStack() as held:
         path = Path(chosen.keep) if chosen.keep else held.enter_context(folder())
         path.mkdir(parents=True, exist_ok=True)
+        address = held.enter_context(database(chosen.address))
         report(
             "postgres_search",
-            search(parse_address(chosen.address), path, size, others, rounds),
+            search(parse_address(address), path, size, others, rounds),
             save=chosen.save,
         )
 

@@ -1,8 +1,8 @@
 """What jobs cost in PostgreSQL: asking for one, handing it out, and each kind, with a turn to distill in each memory.
 
-    python benchmarks/workers.py ADDRESS         prints the table; ADDRESS has migrated tables and no jobs, of the role
-                                                 that memories are used by: postgresql://looseleaf@host/database
-    python benchmarks/workers.py ADDRESS --quick
+    python benchmarks/workers.py             prints the table, with a server of its own
+    python benchmarks/workers.py ADDRESS     in migrated tables without jobs, as the role that memories are used by
+    python benchmarks/workers.py --quick
 
 The first run of `distill` distills a turn by rules; the second finds nothing to do, as the other kinds mostly do.
 """
@@ -19,6 +19,7 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
+from benchmarks.postgres import database  # noqa: E402
 from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
@@ -87,15 +88,16 @@ def hand_out(database: Database, memories: int, seconds: float = 5.0) -> float:
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("address")
+    parser.add_argument("address", nargs="?")
     parser.add_argument("--quick", action="store_true")
     chosen = parser.parse_args()
     logging.disable()
-    address = parse_address(chosen.address)
-    if figures(database_at(address))["jobs"]:
-        raise SystemExit("There are jobs: measure with a database of its own.")
     memories, waiting = (5, 100) if chosen.quick else (MEMORIES, WAITING)
-    report("workers", measure(address, memories, waiting), save=chosen.save)
+    with database(chosen.address) as where:
+        address = parse_address(where)
+        if figures(database_at(address))["jobs"]:
+            raise SystemExit("There are jobs: measure with a database of its own.")
+        report("workers", measure(address, memories, waiting), save=chosen.save)
 
 
 if __name__ == "__main__":
