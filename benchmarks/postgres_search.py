@@ -251,16 +251,17 @@ def search(
 
         yield told("adding one", both(rounds, add(index), add(reference)))
         small = index_at(address, f"other/{size}/0")
-        yield told("adding one to a small memory", both(rounds, add(small), add(reference)))
-        yield told(
-            "candidates of a small memory",
-            both(rounds, candidates(small, Only()), candidates(reference, Only())),
-        )
-        block(small, answer)(0)
-        yield told(
-            "a whole question to a small memory",
-            both(rounds, block(small, answer), block(reference, answer)),
-        )
+        few = SqliteIndex(None)
+        few.open(make=True)
+        with closing(few):
+            fill(few, batches(Talk(0), size // others, 500))
+            yield told("adding one to a small memory", both(rounds, add(small), add(few)))
+            sides = candidates(small, Only()), candidates(few, Only())
+            yield told("candidates of a small memory", both(rounds, *sides))
+            block(small, answer)(0)
+            yield told(
+                "a whole question to a small memory", both(rounds, block(small, answer), block(few, answer))
+            )
 
 
 def main() -> None:
