@@ -41,6 +41,7 @@ NOT_RUN = {
     "docs/MACHINES.md": {"a stick"},
     "docs/HOOKS.md": {"Claude Code", "a server"},
     "docs/MCP.md": {"a network", "Claude Code", "a running server"},
+    "docs/POSTGRES.md": {"a network", "a server"},
     "docs/RECALL.md": {"a network"},
     "docs/REST.md": {"a network", "a server"},
     "docs/SERVE.md": {"a network", "Claude Code"},

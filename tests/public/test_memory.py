@@ -49,7 +49,7 @@ FRONT = {
         "sync",
         "check",
     ),
-    *("repair", "close", "path", "agent", "policy", "notes", "state", "costs"),
+    *("repair", "close", "name", "where", "path", "agent", "policy", "notes", "state", "costs"),
 }
 GROUPS = {"talk", "window", "pages", "history", "review", "explain", "views"}
 

@@ -278,11 +278,12 @@ def _check_entries(root: Root, log: str = "log") -> Iterator[Problem]:
                 if data is None:
                     yield Problem(path, None, f"{MISSING_FILE}. {TO_DO.removesuffix('.')}")
                 elif schema is not None:
-                    yield from _check_schema(path, data, schema)
+                    yield from check_schema(path, data, schema)
     yield from found
 
 
-def _check_schema(path: str, data: bytes, schema: str) -> Iterator[Problem]:
+def check_schema(path: str, data: bytes, schema: str) -> Iterator[Problem]:
+    """Yield what is wrong with a file of JSON that says which schema it has."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -5,12 +5,11 @@ Logs are joined from their lines, so check, forget's probe, export and move read
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
 from looseleaf.base.values import Position, Problem, sha256
-from looseleaf.store.check_repair import ENTRY_FILES, MISSING_FILE
+from looseleaf.store.check_repair import ENTRY_FILES, MISSING_FILE, check_schema
 from looseleaf.store.losses import TO_DO
 from looseleaf.store.records import BODIES, HASH
 from looseleaf.store.streams import records_in, segment_name, stream_files
@@ -87,7 +86,8 @@ def check_files(rows: LogRows) -> Iterator[Problem]:
         elif "/entries/" in path and path.startswith("log/"):
             folder, _, name = path.rpartition("/")
             entries.setdefault(folder, set()).add(name)
-            yield from _check_schema(path, data, ENTRY_FILES.get(name))
+            schema = ENTRY_FILES.get(name)
+            yield from check_schema(path, data, schema) if schema is not None else ()
     for folder, names in entries.items():
         for name in ENTRY_FILES.keys() - names:
             yield Problem(f"{folder}/{name}", None, f"{MISSING_FILE}. {TO_DO.removesuffix('.')}")
@@ -117,15 +117,3 @@ def check_hashes(rows: LogRows) -> Iterator[Problem]:
     )
     for (path,) in found:
         yield Problem(str(path), None, "the bytes of this document are not those that were written")
-
-
-def _check_schema(path: str, data: bytes, schema: str | None) -> Iterator[Problem]:
-    if schema is None:
-        return
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        yield Problem(path, getattr(error, "lineno", None), "this file is not JSON")
-        return
-    if not isinstance(value, dict) or value.get("schema") != schema:
-        yield Problem(path, None, f"the schema of this file is not {schema}")
