@@ -10,6 +10,7 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.memory.layers import nothing
 from looseleaf.memory.memory import on_behalf, own_talk_only
 from looseleaf.tools.toolset import call
 
@@ -195,6 +196,28 @@ def test_what_is_about_the_work_goes_to_the_team_and_nothing_else(mira: Path, he
     assert str(mira).encode() not in everything
     with Memory(mira) as memory:
         assert memory.check() == []
+
+
+def test_a_prompt_with_lines_of_the_team_is_not_shown_to_who_may_no_longer_read_them(
+    mira: Path, heron: Path
+) -> None:
+    say(heron, "Jonas", "We deploy on Thursdays.")
+    with open_as(mira, "Mira") as memory:
+        memory.record(user="Hello.")
+        shown = memory.prompt("What now?", budget=4000)
+        assert "- We deploy on Thursdays" in shown.text
+    with open_as(mira, "Mira", walls=nothing) as memory:
+        for ask in (memory.explain.replay, memory.explain.compare):
+            with pytest.raises(Refused) as told:
+                ask(shown.manifest.id)
+            assert "heron" not in str(told.value)
+        for prompt in (memory.prompt("And now?", dry_run=True), memory.prompt("And now?", budget=4000)):
+            assert "Thursdays" not in prompt.text
+        assert "Thursdays" not in memory.views.snapshot().text
+        assert "Thursdays" not in str(memory.views.overview())
+        assert [each.path for each in memory.pages.index()] == []
+    with open_as(mira, "Mira") as memory:
+        assert "- We deploy on Thursdays" in memory.explain.replay(shown.manifest.id).text
 
 
 def test_words_without_a_person_stay(mira: Path, heron: Path) -> None:

@@ -219,9 +219,10 @@ class Parts(PlaceParts):
 
     def _find_team(self) -> Layer | None:
         layers = self.layers if not self.context.policy.shared else None
-        seen = layers.seen if layers is not None else []
-        team = next((layer for layer in seen if settings(layer.where).shared), None)
-        return team if team is not None and layers is not None and layers.may(team, "write") else None
+        if layers is None:
+            return None
+        team = next((layer for layer in layers.seen if layer.name != "home" and _is_shared(layer)), None)
+        return team if team is not None and layers.may(team, "write") else None
 
     def team(self) -> tuple[str, Parts] | None:
         """Return the nearest shared memory under this one, to be written to, with its name."""
@@ -580,6 +581,13 @@ class Parts(PlaceParts):
         if self.own_distiller is None and self.model is None:
             self.model, self.seconds = model, seconds
             self.__dict__.pop("distiller", None)
+
+
+def _is_shared(layer: Layer) -> bool:
+    try:
+        return settings(layer.where).shared
+    except Refused:
+        return False  # what is wrong with it is noted where it is read
 
 
 def _find(parts: Parts, name: str) -> Fact | None:

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
             """Read something of each memory under this one (as `Needs`), with its name."""
 
         @property
+        def walls(self) -> object:
+            """None: whoever asks may know of all memories under this one."""
+
+        @property
         def known(self) -> Facts: ...
         @property
         def page_index(self) -> PageIndex: ...
@@ -316,9 +320,9 @@ class FartherLines:
         if self._read != position:
             self._read, self._facts = position, dict(self._parts.farther(_read_facts))
         if layer not in self._facts:
+            of = f"the layer {layer!r}, which" if self._parts.walls is None else "a layer that"
             raise Refused(
-                f"The prompt was not rendered: it shows lines of the layer {layer!r}, which is missing, or cannot be "
-                "read now."
+                f"The prompt was not rendered: it shows lines of {of} is missing, or cannot be read now."
             )
         fact = self._facts[layer].get(fact_id)
         if fact is None:
