@@ -188,7 +188,8 @@ def test_who_is_refused_stands_in_the_audit_and_strangers_are_limited(
     token = server.access.token_of(secret)
     assert token is not None
     assert post(server, "/mcp/noa", authorization=f"Bearer {secret}").status_code == 404
-    found = [post(server, "/mcp/mira", authorization="Bearer wrong").status_code for _ in range(30)]
+    with httpx.Client(base_url=server.address, headers={"authorization": "Bearer wrong"}) as stranger:
+        found = [stranger.post("/mcp/mira", json={}).status_code for _ in range(30)]
     assert set(found) == {401, 429}
     lines = [
         (line.get("token"), line.get("route"), line["status"]) for line in server.serving.audit.read_back()
