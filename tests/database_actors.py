@@ -10,9 +10,9 @@ import signal
 import sys
 import time
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from actors import say, sha256, wait_to_be_let_go
 from forking import start_child
@@ -38,11 +38,17 @@ ENTRY = ("raw.md", "summary.json", "meta.json")
 class DatabaseActor:
     """A child that does one of the functions below; see `Actor`, whose processes take long to start."""
 
+    ours: ClassVar[set[int]] = set()
+    """Our ends of all pipes: a child that kept one would keep another's input open."""
+
     def __init__(self, function: Callable[..., None], *arguments: object) -> None:
         (given, self._give), (self._told, tell) = os.pipe(), os.pipe()
 
+        self.ours.update({self._give, self._told})
+
         def act() -> None:
-            os.close(self._give)
+            for each in self.ours:
+                os.close(each)
             os.dup2(given, 0)
             os.dup2(tell, 1)
             sys.stdin = os.fdopen(0, "r", closefd=False)
@@ -73,15 +79,15 @@ class DatabaseActor:
         os.write(self._give, line.encode() + b"\n")
 
     def end_input(self) -> None:
-        if self._give >= 0:
+        if self._give in self.ours:
+            self.ours.remove(self._give)
             os.close(self._give)
-            self._give = -1
 
     def let_go(self) -> Any:
         """Close its standard input, and hear its last word, if any."""
         self.end_input()
         said = self.rest()
-        assert self.wait() == 0
+        assert self.wait() == 0, self.child.trouble
         return said[-1] if said else None
 
     def kill(self) -> None:
@@ -102,6 +108,7 @@ class DatabaseActor:
         if not self.is_over:
             self.kill()
         self.end_input()
+        self.ours.remove(self._told)
         self._heard.close()
 
 
@@ -236,6 +243,58 @@ def judge(where: str, told: list[list[Any]]) -> list[str]:
                 wrong.append(f"half a view: {stat.path}")
         wrong += [str(problem) for problem in check_hashes(store)]
     return wrong
+
+
+class Sweep:
+    """Writers at work, and what they were told."""
+
+    def __init__(self, where: str, place: Path, writers: int) -> None:
+        self.where = where
+        self.told = [place / f"told-{number}" for number in range(writers)]
+        self.kills = 0
+        self._held = ExitStack()
+        self.actors = [self.start(number) for number in range(writers)]
+        for actor in self.actors:
+            assert actor.hear() == "ready"
+
+    def start(self, number: int) -> DatabaseActor:
+        return self._held.enter_context(
+            DatabaseActor(write_everything, self.where, number, str(self.told[number]))
+        )
+
+    def acknowledged(self) -> int:
+        return sum(path.read_bytes().count(b"\n") for path in self.told if path.exists())
+
+    def wait_for(self, more: int) -> float:
+        """Wait until so much more was acknowledged; return how long that took."""
+        began, before = time.monotonic(), self.acknowledged()
+        while self.acknowledged() < before + more:
+            assert time.monotonic() < began + 60, "nobody writes any more"
+            time.sleep(0.01)
+        return time.monotonic() - began
+
+    def stop(self) -> None:
+        for path in self.told:
+            Path(f"{path}.stop").touch()
+        for actor in self.actors:
+            if not actor.is_over:
+                assert actor.let_go() == "done"
+        self._held.close()
+
+    def __enter__(self) -> Sweep:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def judge(self) -> list[str]:
+        told = read_told(self.told)
+        wrong = judge(self.where, told)
+        lost = sum("acknowledged and lost" in each for each in wrong)
+        doubled = sum(" times" in each for each in wrong)
+        refused = sum(each[0] == "refused" for each in told)
+        print(f"\nkills={self.kills} told={len(told)} {lost=} {doubled=} wrong={len(wrong)} {refused=}")
+        return wrong
 
 
 def _judge_pages(store: PostgresStore) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import time
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,14 +13,12 @@ import pytest
 from database_actors import (
     STREAM,
     DatabaseActor,
+    Sweep,
     children,
     forget_one_after_the_other,
-    judge,
     kill_server,
     move_away,
     open_store,
-    read_told,
-    write_everything,
 )
 from looseleaf.base.errors import NotFound
 from looseleaf.base.ids import new_id
@@ -30,61 +27,6 @@ from looseleaf.store.postgres.store import PostgresStore
 
 if TYPE_CHECKING:
     from postgres import Running
-
-MOST_SECONDS = 10.0
-"""After a start, writers go on within this time."""
-
-
-class Sweep:
-    """Writers at work, and what they were told."""
-
-    def __init__(self, where: str, place: Path, writers: int) -> None:
-        self.where = where
-        self.told = [place / f"told-{number}" for number in range(writers)]
-        self.kills = 0
-        self._held = ExitStack()
-        self.actors = [self.start(number) for number in range(writers)]
-        for actor in self.actors:
-            assert actor.hear() == "ready"
-
-    def start(self, number: int) -> DatabaseActor:
-        return self._held.enter_context(
-            DatabaseActor(write_everything, self.where, number, str(self.told[number]))
-        )
-
-    def acknowledged(self) -> int:
-        return sum(path.read_bytes().count(b"\n") for path in self.told if path.exists())
-
-    def wait_for(self, more: int) -> float:
-        """Wait until so much more was acknowledged; return how long that took."""
-        began, before = time.monotonic(), self.acknowledged()
-        while self.acknowledged() < before + more:
-            assert time.monotonic() < began + 60, "nobody writes any more"
-            time.sleep(0.01)
-        return time.monotonic() - began
-
-    def stop(self) -> None:
-        for path in self.told:
-            Path(f"{path}.stop").touch()
-        for actor in self.actors:
-            if not actor.is_over:
-                assert actor.let_go() == "done"
-        self._held.close()
-
-    def __enter__(self) -> Sweep:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
-
-    def judge(self) -> list[str]:
-        told = read_told(self.told)
-        wrong = judge(self.where, told)
-        lost = sum("acknowledged and lost" in each for each in wrong)
-        doubled = sum(" times" in each for each in wrong)
-        refused = sum(each[0] == "refused" for each in told)
-        print(f"\nkills={self.kills} told={len(told)} {lost=} {doubled=} wrong={len(wrong)} {refused=}")
-        return wrong
 
 
 def kill_under_load(running: Running, place: Path, kills: int, writers: int) -> Sweep:

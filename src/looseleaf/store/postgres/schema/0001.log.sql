@@ -152,10 +152,11 @@ BEGIN
         RETURNING s.stream, s.next - size INTO number, start;
         EXIT WHEN FOUND;
         PERFORM looseleaf.require_here(m);
-        IF after > 0 OR EXISTS (SELECT FROM looseleaf.streams s WHERE s.memory = m AND s.name = stream_name) THEN
+        IF after > 0 OR (
+            after = 0 AND EXISTS (SELECT FROM looseleaf.streams s WHERE s.memory = m AND s.name = stream_name)) THEN
             RETURN NULL;
         END IF;
-        PERFORM looseleaf.begin_stream(m, stream_name);
+        PERFORM looseleaf.begin_stream(m, stream_name);  -- or another session has just begun it
     END LOOP;
     INSERT INTO looseleaf.records (memory, stream, pos, line) VALUES (m, number, start, line);
     RETURN start;
@@ -181,10 +182,11 @@ BEGIN
         RETURNING s.stream, s.next - size INTO number, start;
         EXIT WHEN FOUND;
         PERFORM looseleaf.require_here(m);
-        IF after > 0 OR EXISTS (SELECT FROM looseleaf.streams s WHERE s.memory = m AND s.name = stream_name) THEN
+        IF after > 0 OR (
+            after = 0 AND EXISTS (SELECT FROM looseleaf.streams s WHERE s.memory = m AND s.name = stream_name)) THEN
             RETURN NULL;
         END IF;
-        PERFORM looseleaf.begin_stream(m, stream_name);
+        PERFORM looseleaf.begin_stream(m, stream_name);  -- or another session has just begun it
     END LOOP;
     INSERT INTO looseleaf.records (memory, stream, pos, line)
     SELECT m, number, start + u.at_byte, u.line FROM unnest(lines, offsets) AS u (line, at_byte);
