@@ -16,6 +16,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Ranking
 from looseleaf.models.tokens import estimate
 from looseleaf.recall import index_sync as sources
+from looseleaf.recall.index_sync import IndexKeeper
 from looseleaf.recall.items import speaker_of
 from looseleaf.recall.question import Question
 from looseleaf.recall.recall import Recall
@@ -424,7 +425,9 @@ def test_any_number_of_sources_is_taken_a_part_at_a_time(
         text = f"# P{number}\n\nThe x{number}y ibis wades.\n"
         memory.pages.edit(f"facts/p{number}.md", text, reason="notes", author="person")
     parts = 0
-    take = memory.parts.recall.keep._take_batch
+    keep = memory.parts.recall.keep
+    assert isinstance(keep, IndexKeeper)
+    take = keep._take_batch
 
     def counted() -> bool:
         nonlocal parts
@@ -432,15 +435,17 @@ def test_any_number_of_sources_is_taken_a_part_at_a_time(
         assert parts < 60, "it does not come to an end"
         return take()
 
-    monkeypatch.setattr(memory.parts.recall.keep, "_take_batch", counted)
+    monkeypatch.setattr(keep, "_take_batch", counted)
     assert any("q11z heron" in text for text in texts(memory, "q11z heron weir"))
     assert any("x0y ibis" in text for text in texts(memory, "x0y ibis wades"))
     assert parts > 5
     before, parts = parts, 0
     Path(memory.path, "log", "journal.jsonl").write_bytes(_without_first(memory))
     with open_memory(memory.path) as other:
-        monkeypatch.setattr(other.parts.recall.keep, "_take_batch", counted)
-        take = other.parts.recall.keep.__class__._take_batch.__get__(other.parts.recall.keep)
+        keep = other.parts.recall.keep
+        assert isinstance(keep, IndexKeeper)
+        take = keep._take_batch
+        monkeypatch.setattr(keep, "_take_batch", counted)
         assert any("q11z heron" in text for text in texts(other, "q11z heron weir"))
     assert 0 < parts <= before + 20
 

@@ -267,7 +267,7 @@ def compact_on(path: str, number: int, enough: int, flaw: str, claims: bool) -> 
     spoil = FLAWS[flaw] if flaw else _as(Counted)
     memory = open_memory(path, spoil=spoil, distiller=Slow(path, number), policy=CROWD)
     if not claims:
-        memory.parts.claim = lambda chore: nullcontext(True)  # type: ignore[method-assign,assignment,return-value]
+        memory.parts.claim = lambda chore: nullcontext(True)  # type: ignore[method-assign]
     told: dict[str, Any] = {"crowded": 0, "given": 0, "wrong": []}
     while len(marks_of(memory)) < enough:
         try:

@@ -270,7 +270,7 @@ def distill_here(path: str, number: int) -> None:
     """Distill, and say how many entries were placed, and whether both were at work at once: as on a share, where the
     claim of the one may not keep the other from it."""
     with Memory(path, distiller=Patient(path, number)) as memory:
-        memory.parts.claim = lambda chore: nullcontext(True)  # type: ignore[method-assign,assignment,return-value]
+        memory.parts.claim = lambda chore: nullcontext(True)  # type: ignore[method-assign]
         placed = memory.distill()
         say([len(placed), Path(f"{path}-distills-{1 - number}").exists()])
 

@@ -17,15 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Protocol
-
-    class KeptCounts(Protocol):
-        """Counts of one vocabulary by the hash of the text, for any process. It never fails a count."""
-
-        def read(self, keys: Iterable[bytes]) -> dict[bytes, int] | None:
-            """Return the known counts. None if they cannot be used now: then writing is pointless too."""
-
-        def write(self, counts: dict[bytes, int]) -> None: ...
 
     TokenCounter = Callable[[str], int]
     """From a text to its number of tokens. One without `exact` counts as exact."""
@@ -178,7 +169,7 @@ _REMEMBERED = 1 << 16
 
 
 class TokenCounts:
-    """Counts of texts in one vocabulary, kept in the process and in a file that any process may use, or in `kept`.
+    """Counts of texts in one vocabulary, kept in the process and in a file that any process may use.
 
     Nothing stays open between calls: the file may be deleted or replaced at any time, and a fork inherits nothing.
     `exact` is True if every number of the last `count` came from the vocabulary. `inside`: the folder that is not made
@@ -192,10 +183,9 @@ class TokenCounts:
         *,
         inside: str | None = None,
         loader: Callable[[str], TokenCounter] = load,
-        kept: KeptCounts | None = None,
     ) -> None:
         self.vocabulary, self.exact, self._loader = vocabulary, True, loader
-        self._view = kept if path is None else _View(path, vocabulary, inside)
+        self._view = None if path is None else _View(path, vocabulary, inside)
         self._known: dict[bytes, int] = {}
 
     def count(self, texts: Sequence[str], *, quick: bool = False) -> list[int]:
@@ -251,7 +241,7 @@ _LARGEST = 64 * 1024 * 1024
 
 
 class _View:
-    """`KeptCounts` in the file. Every error of SQLite or of the disk ends here.
+    """The file. Every error of SQLite or of the disk ends here.
 
     There is no journal beside it: one that outlives a deleted file would be played into the next one. A file torn by a
     crash is found damaged, and made again.
@@ -262,6 +252,7 @@ class _View:
         self._inside = os.path.dirname(os.path.dirname(path)) if inside is None else inside
 
     def read(self, keys: Iterable[bytes]) -> dict[bytes, int] | None:
+        """Return the known counts. None if the file cannot be used now: then writing is pointless too."""
         return self._use(lambda connection: self._select(connection, list(keys)), make=False)
 
     def write(self, counts: dict[bytes, int]) -> None:

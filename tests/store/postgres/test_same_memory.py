@@ -14,6 +14,7 @@ import pytest
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import at
+from looseleaf.store.postgres.store import PostgresStore
 from looseleaf.transfer.move import move
 
 if TYPE_CHECKING:
@@ -86,7 +87,19 @@ ACTS: dict[str, Act] = {
 }
 
 STORY = (
-    *(SAID[0], SAID[1], "distill", "facts", "prompt", "recall", SAID[2], SAID[3], "distill", "remember", "prompt"),
+    *(
+        SAID[0],
+        SAID[1],
+        "distill",
+        "facts",
+        "prompt",
+        "recall",
+        SAID[2],
+        SAID[3],
+        "distill",
+        "remember",
+        "prompt",
+    ),
     *("edit", "recall of talk", "patch", "undo", "pages", SAID[4], SAID[5], "distill", "facts", "old facts"),
     *("build", "overview", "pin", "compact", "prompt", SAID[8], SAID[6], "distill", "tidy", "why", "prompt"),
     *("edits", "sessions", "forget", "facts", "recall of talk", "check", "forget a fact", "facts", "check"),
@@ -119,16 +132,19 @@ class Pair:
             except Refused as refused:
                 told = f"{type(refused).__name__}: {refused}"
         shown = repr(told).replace(memory.name, "HERE")
-        return re.sub(r"Probe\(files=\d+, bytes=\d+", "Probe(", shown)  # a folder has copies and locks besides
+        return re.sub(
+            r"Probe\(files=\d+, bytes=\d+", "Probe(", shown
+        )  # a folder has copies and locks besides
 
     def files(self) -> tuple[dict[str, bytes], dict[str, bytes]]:
-        folder, database = self.open
+        store = self.open[1].parts.store
+        assert isinstance(store, PostgresStore)
         in_folder = {
             path.relative_to(self.folder).as_posix(): path.read_bytes()
             for path in self.folder.rglob("*")
             if path.is_file()
         }
-        return _truth(in_folder), _truth(dict(database.parts.store.everything()))
+        return _truth(in_folder), _truth(dict(store.everything()))
 
     def close(self) -> None:
         for memory in self.open:
@@ -199,7 +215,11 @@ def test_a_memory_that_moves_to_and_fro_stays_the_same(tmp_path: Path, postgres:
         memory.distill()
         facts = [fact.to_dict() for fact in memory.facts()]
     before = _truth(
-        {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
     )
     moved = move(str(folder), address)
     assert moved.left_out == ()

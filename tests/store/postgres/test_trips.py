@@ -121,7 +121,7 @@ def test_the_count_sees_each_way(memory: Memory, trips: Trips) -> None:
     store = memory.parts.store
     for _ in range(3):  # the driver takes a way more when it prepares a statement
         store.edition()
-    assert trips.of(lambda: store.edition()) == 1
+    assert trips.of(store.edition) == 1
     with store.look():
         assert trips.of(lambda: [store.edition(), store.end("journal"), store.edition()]) == 1
     with store.lock():

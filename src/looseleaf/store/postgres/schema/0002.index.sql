@@ -170,15 +170,6 @@ CREATE TABLE looseleaf.vectors (
 CREATE UNIQUE INDEX vectors_placed ON looseleaf.vectors (memory, model, place);
 ALTER TABLE looseleaf.vectors ALTER COLUMN v SET STORAGE MAIN;
 
--- How many tokens a text has in a vocabulary. `text`: its hash.
-CREATE TABLE looseleaf.counts (
-    memory bigint NOT NULL,
-    vocabulary text COLLATE "C" NOT NULL,
-    text bytea NOT NULL,
-    tokens int NOT NULL,
-    PRIMARY KEY (memory, vocabulary, text)
-);
-
 -- Make the parts of a large table, and let each session see one memory in all of them.
 CREATE PROCEDURE looseleaf.part(large text) LANGUAGE plpgsql AS $$
 BEGIN
@@ -210,7 +201,6 @@ CALL looseleaf.keep_apart('means');
 CALL looseleaf.keep_apart('speakers');
 CALL looseleaf.keep_apart('past');
 CALL looseleaf.keep_apart('models');
-CALL looseleaf.keep_apart('counts');
 
 -- New rows are read from the index alone only once a vacuum has seen their pages.
 DO $$
@@ -709,22 +699,6 @@ END $$;
 CREATE FUNCTION looseleaf.is_talk(name text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN split_part(name, '/', CASE WHEN starts_with(name, 'on/') THEN 3 ELSE 1 END) = 'traces';
 
--- --- token counts ------------------------------------------------------------------------
-
--- Keep counts; past `most` of a memory, all are begun again. That is looked at with one of a hundred calls.
-CREATE FUNCTION looseleaf.keep_counts(m bigint, of_vocabulary text, texts bytea[], numbers int[], most int) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true);
-    IF get_byte(texts[1], 0) < 3 AND (
-        SELECT count(*) > most FROM (SELECT FROM looseleaf.counts x WHERE x.memory = m LIMIT most + 1) few) THEN
-        DELETE FROM looseleaf.counts x WHERE x.memory = m;
-    END IF;
-    INSERT INTO looseleaf.counts (memory, vocabulary, text, tokens)
-    SELECT m, of_vocabulary, u.text, u.tokens FROM unnest(texts, numbers) AS u (text, tokens) ORDER BY u.text
-    ON CONFLICT DO NOTHING;
-END $$;
-
 -- --- vectors -----------------------------------------------------------------------------
 
 -- The number of a model that makes vectors of so many numbers, made if it is missing; alone until the end.
@@ -893,7 +867,7 @@ CREATE FUNCTION looseleaf.index_faults(m bigint) RETURNS SETOF text LANGUAGE sql
     WHERE a.items IS DISTINCT FROM b.items;
     END;
 
--- Remove what follows from the rest. Vectors and counts are numbers by the hash of a text, and hold no words: they stay.
+-- Remove what follows from the rest. Vectors are numbers by the hash of a text, and hold no words: they stay.
 CREATE OR REPLACE FUNCTION looseleaf.clear_views(m bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     durable text := current_setting('synchronous_commit');
