@@ -65,7 +65,7 @@ OF_THE_TEAM = (
     "Our customer {0} pays in Norwegian crowns.",
 )
 PAGES = ("USER.md", "facts/project.md", "facts/user.md", "facts/mira.md", "review/pending.md", "state.json")
-TOOLS = (
+TOOLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("memory_list", {}),
     ("memory_read", {"path": "facts/project.md"}),
     ("recall", {"query": "sister kids staging customer"}),
@@ -256,7 +256,12 @@ def world(folder: Path, database: str = "") -> Iterator[World]:
             settle(api.where(name), text)
         people = {}
         for number, (who, may) in enumerate(MAY.items()):
-            made = {"name": who, "person": who, "voice": "user", "agent": ("claude", "codex")[number % 2]}
+            made: dict[str, Any] = {
+                "name": who,
+                "person": who,
+                "voice": "user",
+                "agent": ("claude", "codex")[number % 2],
+            }
             made |= {"scopes": ["read", "write", "review"], **may}
             people[who] = api.asker_with(admin.ok("POST", "/tokens", made)["token"])
         yield World(api, people)
