@@ -27,8 +27,8 @@ LOOK = (
     "SELECT k.edition, "
     "(SELECT array_agg(s.name ORDER BY s.name) FROM looseleaf.streams s WHERE s.memory = k.memory), "
     "(SELECT array_agg(s.next ORDER BY s.name) FROM looseleaf.streams s WHERE s.memory = k.memory), "
-    "d.paths, d.sizes, d.hashes, d.times FROM looseleaf.memories k, LATERAL (SELECT array_agg(path) AS paths, "
-    "array_agg(octet_length(data)) AS sizes, array_agg(sha256) AS hashes, "
+    "d.paths, d.sizes, d.hashes, d.times, k.state, k.note FROM looseleaf.memories k, LATERAL ("
+    "SELECT array_agg(path) AS paths, array_agg(octet_length(data)) AS sizes, array_agg(sha256) AS hashes, "
     "array_agg(extract(epoch FROM changed)::float8) AS times FROM looseleaf.documents "
     "WHERE memory = k.memory AND (path = ANY(%s) OR folder = ANY(%s))) d "
     "WHERE k.memory = %s"
@@ -41,8 +41,9 @@ class Seen:
     def __init__(
         self, row: Sequence[Any], paths: Sequence[str], folders: Sequence[str], generation: int = 0
     ) -> None:
-        edition, streams, ends, found, sizes, hashes, times = row
+        edition, streams, ends, found, sizes, hashes, times, *state = row
         self.edition = int(edition)
+        self.moved_to = str(state[1]) if state[0] == "left" else None
         self.generation = generation
         self.ends = dict(zip(streams or (), map(int, ends or ()), strict=True))
         self.stats: dict[str, Stat | None] = dict.fromkeys(paths)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from looseleaf.base.errors import Displaced, Outdated, Unreachable, Unreadable, Unwritten
 from looseleaf.base.policy import Policy
+from looseleaf.store.postgres.database import moved_sentence
 from looseleaf.store.postgres.lock import MemoryLock
 from looseleaf.store.postgres.look import LOOK, Asked, Lines, Looks, Seen
 from looseleaf.store.reading import OpenReading, Readings
@@ -167,6 +168,8 @@ class MemoryRows:
         """Begin a look with the lock: while it is held, nothing changes but by its holder."""
         self._looks.depth += 1
         self._looks.seen = self._take_look(rows, values)
+        if self._looks.seen.moved_to is not None:
+            raise Displaced(moved_sentence(self._looks.seen.moved_to))
         if self._since() not in (None, self._looks.seen.edition):
             raise Outdated
 

@@ -65,6 +65,10 @@ BEGIN
     END LOOP;
 END $$;
 
+-- The planner's samples keep what they were taken of until they are taken again: so none are, of what people said.
+ALTER TABLE looseleaf.records ALTER COLUMN line SET STATISTICS 0;
+ALTER TABLE looseleaf.documents ALTER COLUMN data SET STATISTICS 0;
+
 -- The memory that this session works for. Not set: an error, never all.
 CREATE FUNCTION looseleaf.own() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
     RETURN current_setting('looseleaf.memory')::bigint;

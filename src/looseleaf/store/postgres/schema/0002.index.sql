@@ -202,6 +202,11 @@ CALL looseleaf.keep_apart('speakers');
 CALL looseleaf.keep_apart('past');
 CALL looseleaf.keep_apart('models');
 
+-- As in the log: no samples of what people said.
+ALTER TABLE looseleaf.items ALTER COLUMN terms SET STATISTICS 0;
+ALTER TABLE looseleaf.lines ALTER COLUMN words SET STATISTICS 0;
+ALTER TABLE looseleaf.vectors ALTER COLUMN v SET STATISTICS 0;
+
 -- New rows are read from the index alone only once a vacuum has seen their pages.
 DO $$
 BEGIN
