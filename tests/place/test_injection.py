@@ -438,7 +438,7 @@ MUTANTS: tuple[tuple[str, Any, Way], ...] = (
     ("looseleaf.place.placer.proposal_of", ticking, by_writing),
     ("looseleaf.place.placer.is_named_by_user", lambda name, witnesses: True, by_assistant),
     ("looseleaf.place.placer.is_said_by_user", lambda title, witnesses: True, by_assistant),
-    ("looseleaf.place.guard.check_page_change", lambda path, old, new, spoken, owned: Guarded(new), by_pages),
+    ("looseleaf.place.guard.check_page_change", lambda path, old, new, *more, **how: Guarded(new), by_pages),
     ("looseleaf.place.guard.Guard._may_name", lambda self, path, spoken: True, by_pages),
     ("looseleaf.base.origins._OF_ORIGINS", {"user": "said", "web": "said"}, by_import),
     ("looseleaf.facts.placement.signed_as_found", lambda said, agent, day, tools: said, by_tools),
