@@ -345,7 +345,7 @@ run = Database.run
         ("put with record", "after", PostgresStore, "_is_done", find_nothing_done),
         ("append", "before", Database, "run", give_up),
         ("append", "late", Database, "end", leave_it_working),
-        ("put with record", "late", Database, "end", leave_it_working),
+        ("batch", "late", Database, "end", leave_it_working),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
