@@ -375,7 +375,7 @@ def test_a_look_may_be_late_and_is_never_wrong(postgres: Running) -> None:
 @pytest.mark.long
 def test_a_look_is_never_wrong_for_a_long_time(postgres: Running) -> None:
     run_state_machine_as_test(
-        machine_of(postgres), settings=settings(core, max_examples=250, stateful_step_count=60)
+        machine_of(postgres), settings=settings(core, max_examples=100, stateful_step_count=60)
     )
 
 
@@ -472,6 +472,16 @@ def test_a_look_that_lies_is_found_out(
     monkeypatch.setattr(where, name, fault)
     with pytest.raises((AssertionError, Failed)):
         walk(machine)
+
+
+def test_a_bet_behind_a_sealed_segment_is_won_after_a_forgetting(machine: LookMachine) -> None:
+    """The last record lies elsewhere then, in a segment that nothing is added to."""
+    machine.append(number=0, stream="journal", many=[30, 30])
+    machine.rotate(number=0, stream="journal")
+    machine.forget(number=1, path="facts/a.md")
+    machine.bet(number=0, stream="journal", is_late=True)
+    machine.bet(number=0, stream="journal", is_late=False)
+    machine.outside_of_looks_all_is_as_it_is()
 
 
 def test_a_reader_that_was_left_in_the_middle_brings_back_nothing_forgotten(postgres: Running) -> None:

@@ -123,12 +123,11 @@ def _write_segment(wire: Wire, memory: int, stream: str, segment: int, is_active
         (memory, number, begin, (segment + 1) << _SHIFT),
     )
     at = begin + insert_lines(wire, memory, number, begin, split_lines(data))
-    if is_active:
-        wire.execute(
-            "UPDATE looseleaf.streams SET next = %s, last = coalesce((SELECT max(pos) FROM looseleaf.records WHERE "
-            "memory = %s AND stream = %s), 0) WHERE memory = %s AND name = %s",
-            (at, memory, number, memory, stream),
-        )
+    wire.execute(
+        "UPDATE looseleaf.streams SET next = coalesce(%s, next), last = coalesce((SELECT max(pos) FROM "
+        "looseleaf.records WHERE memory = %s AND stream = %s), 0) WHERE memory = %s AND name = %s",
+        (at if is_active else None, memory, number, memory, stream),
+    )
 
 
 def split_lines(data: bytes) -> list[bytes]:
