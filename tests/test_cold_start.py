@@ -77,6 +77,7 @@ def test_the_benchmark_of_the_cold_start_names_every_verb() -> None:
         "serve",
         "login",
         "token",
+        "worker",
         "sync",
         "test",
         "write",

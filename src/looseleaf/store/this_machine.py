@@ -11,7 +11,7 @@ import re
 from looseleaf.base.errors import Invalid
 from looseleaf.base.paths import quoted
 from looseleaf.store import records
-from looseleaf.store.machines import FILE, OTHERS, Machines, is_name, log_of
+from looseleaf.store.machines import DATABASE, FILE, OTHERS, Machines, is_name, log_of
 from looseleaf.store.streams import read_start, segment_name, stream_files
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ def _begun_by(root: Root) -> str | None:
     for path in (f"{archive}/{segment_name(1)}", journal):
         name = records.whole(read_start(root, path).partition(b"\n")[0]).get("machine")
         if isinstance(name, str) and is_name(name):
-            return name
+            return name if name != DATABASE else None
     return None
 
 

@@ -274,3 +274,20 @@ def test_a_move_to_another_memory_or_a_taken_folder_is_refused(tmp_path: Path, p
             move(one, other)
     with Memory(address) as memory, Memory(tmp_path / "other") as other_memory:
         assert [fact.object for fact in (*memory.facts(), *other_memory.facts())] == ["Lyon", "Bonn"]
+
+
+def test_what_was_begun_in_a_database_is_its_new_machine_s_own_in_a_folder(
+    tmp_path: Path, postgres: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOSELEAF_MACHINE", "desk")
+    address, folder = postgres.memory(), tmp_path / "there"
+    with Memory(address) as memory:
+        memory.record(user="My sister is called Zora.")
+        memory.distill()
+    move(address, str(folder))
+    with Memory(folder) as memory:
+        assert memory.parts.files.machines() == []
+        done = memory.forget(match="Zora")
+        assert done.probe is not None
+        assert (done.probe.hits, done.probe.elsewhere) == ((), ())
+    assert [path for path in folder.rglob("*") if path.is_file() and b"Zora" in path.read_bytes()] == []

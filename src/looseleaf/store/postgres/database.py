@@ -328,7 +328,10 @@ class Database:
     def hold(self) -> Wire:
         """Take a direct connection, until `give_back`. The server must be there within the usual time."""
         if self.pooled:
-            return self.connect()
+            raise Refused(
+                f"Nothing was done: a lock needs a connection of its own, and {self.shown} goes through a pooler. Name "
+                "PostgreSQL itself, without pooler=transaction."
+            )
         deadline, pause = time.monotonic() + self.patience, _FIRST_PAUSE
         while True:
             try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from looseleaf.base.errors import Displaced, NotFound, Refused
 from looseleaf.store import records as codec
 from looseleaf.store.claim import ChoreClaim
-from looseleaf.store.machines import OTHERS, is_name, log_of
+from looseleaf.store.machines import DATABASE, OTHERS, is_name, log_of
 from looseleaf.store.postgres.address import Address, default_namespace
 from looseleaf.store.postgres.check_database import refuse_unfit
 from looseleaf.store.postgres.database import database_at, moved_sentence
@@ -63,7 +63,7 @@ class PostgresStore(DocumentRows):
         if self._machine is None:
             raw = codec.whole(self._document("log/machine") or b"")
             name = raw.get("id")
-            self._machine = name if isinstance(name, str) and is_name(name) else "database"
+            self._machine = name if isinstance(name, str) and is_name(name) else DATABASE
         return self._machine
 
     def machines(self) -> list[str]:
