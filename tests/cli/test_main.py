@@ -687,7 +687,8 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     verbs = (
         "init remember log show diff undo record turns sessions chat prompt analyze window compact expand recall open "
         "test tool receipts mcp serve login token worker database setup hook merge-file distill write facts score "
-        "correct review settle reject approve vouch pin history why topics topic global build redistill tidy index state "
+        "correct review settle reject "
+        "approve vouch pin history why topics topic global build redistill tidy index state "
         "cost import export move merge sync forget demo doctor completion check repair"
     ).split()
     assert list(cli_verbs.VERBS) == verbs

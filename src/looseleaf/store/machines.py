@@ -18,7 +18,7 @@ FILE = "log/machine"
 """Names the machine whose log a folder is."""
 OTHERS = "log/on"
 DATABASE = "database"
-"""In place of a machine's name, where a journal was begun in a database: a folder made of it is that of who opens it."""
+"""In place of a machine's name, where a journal was begun in a database. A folder made of it is its opener's."""
 _NAME = r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?"
 _SHARED = frozenset({"log/key", FILE, "log/writer", OTHERS})
 """What all machines have in common."""
