@@ -13,7 +13,7 @@ import pytest
 
 from looseleaf.base.errors import Refused, to_get
 from looseleaf.store.postgres.embedded import EmbeddedServer, find_programs
-from postgres import Running, own_server, servers
+from postgres import Running, own_server, refuse_without_server, servers
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +107,7 @@ def place() -> Iterator[Path]:
     import shutil
     import uuid
 
+    refuse_without_server()
     folder = servers() / f"own-{uuid.uuid4().hex[:10]}"
     yield folder
     EmbeddedServer(folder).stop()
