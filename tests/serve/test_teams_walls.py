@@ -300,7 +300,7 @@ def _runs(count: int) -> settings:
     )
 
 
-@_runs(2)
+@_runs(1)
 @given(history=HISTORIES)
 def test_no_word_of_a_memory_reaches_who_may_not_read_it(tmp_path: Path, history: list[Any]) -> None:
     with world(tmp_path / str(next(_NUMBERS))) as there:

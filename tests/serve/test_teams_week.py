@@ -132,7 +132,7 @@ def _line(fact: dict[str, Any]) -> str:
     return f"{layer}{fact['topic']} | {fact['relation']}: {fact['object']} | {fact.get('person')}"
 
 
-@pytest.fixture(params=["folders", "database"])
+@pytest.fixture(params=[pytest.param("folders", marks=pytest.mark.long), "database"])
 def team(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Team]:
     clock.set(9, 7)
     database = ""
