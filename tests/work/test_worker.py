@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from looseleaf import Memory
 from looseleaf.base.errors import Invalid
 from looseleaf.base.ids import new_id
 from looseleaf.store.postgres.address import Address, database_of, parse_address
+from looseleaf.store.postgres.database import close_all
 from looseleaf.work import worker as workers
 from looseleaf.work.queue import KINDS, defer, figures, job, jobs_of, receive
 from looseleaf.work.worker import Worker
@@ -37,6 +39,13 @@ from working import (
     worker_process,
     worker_thread,
 )
+
+
+@pytest.fixture(autouse=True)
+def _connections_end() -> Iterator[None]:
+    """Each test has databases of its own: the connections to them would add up."""
+    yield
+    close_all()
 
 
 @pytest.fixture

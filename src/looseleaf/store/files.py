@@ -255,6 +255,8 @@ class FileStore:
             self._root.stat(MOVED)
         except FileNotFoundError:
             return None  # mostly, and this is quick
+        except OSError as error:
+            raise unreadable(MOVED, error) from error
         return (self._root.read(MOVED) or b"").decode("utf-8", "replace").strip() or None
 
     def leave(self, to: str) -> None:
@@ -353,7 +355,11 @@ class FileStore:
         """Look, by a line of each stream, whether it still has what was remembered of it. `on_loss` is told what is
         missing, now and later; the next write journals it."""
         self._on_loss = on_loss
-        if (to := self.moved_to()) is not None:
+        try:
+            to = self.moved_to()
+        except Refused:
+            to = None  # who writes is told
+        if to is not None:
             on_loss(f"This memory moved to {to}: what is read here is as it was then. {_MOVED_BACK}")
         for path, what in self._odd.items():
             on_loss(f"{self.place(path)} is {what}{_NOT_READ}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -201,20 +202,27 @@ def test_data_of_another_version_are_refused_with_the_way_out(own: Running) -> N
         own.server.start()
 
 
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder with a short path: a socket's may have a hundred characters."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(short: Path) -> None:
+    (short / "file").write_text("")
     with pytest.raises(
         Refused, match=r"No server was started: .*/file/server cannot be used \(Not a directory\)"
     ):
-        EmbeddedServer(tmp_path / "file" / "server").start()
+        EmbeddedServer(short / "file" / "server").start()
 
 
-def test_root_is_told_what_the_server_cannot_read(tmp_path: Path) -> None:
+def test_root_is_told_what_the_server_cannot_read(short: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root runs it as another user")
-    (tmp_path / "closed").mkdir(mode=0o700)
+    (short / "closed").mkdir(mode=0o700)
     with pytest.raises(Refused) as refused:
-        EmbeddedServer(tmp_path / "closed" / "server").start()
+        EmbeddedServer(short / "closed" / "server").start()
     assert str(refused.value).endswith(
         "PostgreSQL does not run as root, and the user `nobody` must be able to read the folder and the "
         "installed package. Name another folder, or start it as another user."
