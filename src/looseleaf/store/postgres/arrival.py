@@ -160,6 +160,11 @@ class Arrival:
                 f"Nothing was moved: {odd[0]} is not the same in {self._address.shown}. The folder stays as it is. Run "
                 "`looseleaf check` there, then repeat it."
             )
+        self._wire.execute(  # a memory that moves here brings its talk
+            "SELECT looseleaf_jobs.note_talk(memory, name) FROM looseleaf.streams "
+            "WHERE memory = %s AND left(name, 7) = 'traces/' AND next > %s AND NOT is_due",
+            (self.memory, FIRST),
+        )
         self._wire.execute(
             "UPDATE looseleaf.memories SET state = 'here', note = NULL, edition = edition + %s WHERE memory = %s",
             (int(not self.is_there), self.memory),  # who knew it before it left has read other lines

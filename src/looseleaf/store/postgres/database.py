@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from looseleaf.store.postgres.address import Address
 
+    Cursor = psycopg.Cursor[tuple[Any, ...]]
+
 CONNECTIONS = 10
 """Connections of a process to a database, besides those that hold a memory's lock."""
 
@@ -39,6 +41,9 @@ LOCK_SECONDS = 60.0
 """The longest wait for a memory's lock."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+
+_FEW_ROWS = 100
+"""An answer of more is not kept by the connection that it came over."""
 
 _ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 """Seconds, and milliseconds, after which a way that drops what is sent counts as cut: else it takes hours."""
@@ -58,6 +63,21 @@ class Wire(psycopg.Connection[tuple[object, ...]]):
     memory: int | None = None
     server: tuple[object, ...] = (0, None)
     """The server's process: its number, and when it began."""
+    _cursor: Cursor | None = None
+
+    def ask(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Run a query, and return its rows. A new cursor would learn anew how to read each type."""
+        cursor = self._cursor
+        if cursor is None:
+            cursor = self._cursor = self.cursor(binary=True)
+        cursor.execute(query, values)
+        if cursor.description is None:
+            return []
+        rows = cursor.fetchall()
+        if len(rows) > _FEW_ROWS:
+            cursor.close()  # it keeps what it read
+            self._cursor = None
+        return rows
 
 
 class Lost(Exception):
@@ -295,13 +315,12 @@ class Database:
     ) -> list[tuple[Any, ...]]:
         self.trips += 1
         if memory is None or (wire.memory == memory and not self.pooled):
-            cursor = wire.cursor(binary=True).execute(query, values)
-        else:
-            with wire.pipeline():
-                wire.memory = None  # until the answer is there
-                wire.execute("SELECT set_config('looseleaf.memory', %s, %s)", (str(memory), self.pooled))
-                cursor = wire.execute(query, values, binary=True)
-            wire.memory = memory
+            return wire.ask(query, values)
+        with wire.pipeline():
+            wire.memory = None  # until the answer is there
+            wire.execute("SELECT set_config('looseleaf.memory', %s, %s)", (str(memory), self.pooled))
+            cursor = wire.execute(query, values, binary=True)
+        wire.memory = memory
         return cursor.fetchall() if cursor.description is not None else []
 
     def run_two(

@@ -14,7 +14,8 @@ CREATE TABLE looseleaf.memories (
 COMMENT ON COLUMN looseleaf.memories.edition IS 'one more with each forgetting';
 COMMENT ON COLUMN looseleaf.memories.state IS 'left: it moved, and note says where to';
 
--- `next`: the position of the next record, as segment << 40 | byte; `last`: of the last one.
+-- `next`: the position of the next record, as segment << 40 | byte; `last`: of the last one; `is_due`: it is noted that
+-- there is talk to distill.
 CREATE TABLE looseleaf.streams (
     memory bigint NOT NULL,
     name text COLLATE "C" NOT NULL,
@@ -22,6 +23,7 @@ CREATE TABLE looseleaf.streams (
     next bigint NOT NULL,
     last bigint NOT NULL DEFAULT 0,
     closed boolean NOT NULL DEFAULT false,
+    is_due boolean NOT NULL DEFAULT false,
     PRIMARY KEY (memory, name),
     UNIQUE (memory, stream)
 ) WITH (fillfactor = 50);
@@ -143,6 +145,7 @@ RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     number smallint;
     start bigint;
+    noted boolean;
     size bigint := octet_length(line);
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(m);
@@ -153,7 +156,7 @@ BEGIN
         UPDATE looseleaf.streams s
         SET next = looseleaf.room(s.next, size, cap) + size, last = looseleaf.room(s.next, size, cap)
         WHERE s.memory = m AND s.name = stream_name AND NOT s.closed AND (after IS NULL OR s.last = after)
-        RETURNING s.stream, s.next - size INTO number, start;
+        RETURNING s.stream, s.next - size, s.is_due INTO number, start, noted;
         EXIT WHEN FOUND;
         PERFORM looseleaf.require_here(m);
         IF after > 0 OR (
@@ -163,6 +166,9 @@ BEGIN
         PERFORM looseleaf.begin_stream(m, stream_name);  -- or another session has just begun it
     END LOOP;
     INSERT INTO looseleaf.records (memory, stream, pos, line) VALUES (m, number, start, line);
+    IF NOT noted AND left(stream_name, 7) = 'traces/' THEN
+        PERFORM looseleaf_jobs.note_talk(m, stream_name);
+    END IF;
     RETURN start;
 END $$;
 
@@ -173,6 +179,7 @@ CREATE FUNCTION looseleaf.append_lines(
 DECLARE
     number smallint;
     start bigint;
+    noted boolean;
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(m);
     IF since IS NOT NULL AND since <> (SELECT k.edition FROM looseleaf.memories k WHERE k.memory = m) THEN
@@ -183,7 +190,7 @@ BEGIN
         SET next = looseleaf.room(s.next, size, cap) + size,
             last = looseleaf.room(s.next, size, cap) + offsets[array_length(offsets, 1)]
         WHERE s.memory = m AND s.name = stream_name AND NOT s.closed AND (after IS NULL OR s.last = after)
-        RETURNING s.stream, s.next - size INTO number, start;
+        RETURNING s.stream, s.next - size, s.is_due INTO number, start, noted;
         EXIT WHEN FOUND;
         PERFORM looseleaf.require_here(m);
         IF after > 0 OR (
