@@ -13,7 +13,7 @@ refuse_without_server()
 numpy = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 
 from looseleaf.index import postgres_vectors  # noqa: E402 (needs the extra)
-from looseleaf.index.postgres_vectors import PostgresVectors, are_compared_there, improve  # noqa: E402
+from looseleaf.index.postgres_vectors import PostgresVectors, are_compared_there, improve, improve_all  # noqa: E402
 from looseleaf.store.postgres.address import database_of, parse_address  # noqa: E402
 from looseleaf.store.postgres.database import Database  # noqa: E402
 from looseleaf.store.postgres.embedded import OWNER, SUPERUSER  # noqa: E402
@@ -96,11 +96,17 @@ def test_a_process_reads_only_what_is_new(
     assert [trips(query) for query in some(2, 8)] == [1, 1]
 
 
+def name_of(owner: Database, memory: int) -> str:
+    return str(
+        owner.run(memory, "SELECT namespace FROM looseleaf.memories WHERE memory = %s", (memory,))[0][0]
+    )
+
+
 def owner_of(postgres: Running, database: Database) -> Database:
     return Database(parse_address(postgres.address(database_of(database.url), OWNER)))
 
 
-def test_a_job_moves_vectors_to_where_they_are_compared_and_gives_many_an_index(
+def test_vectors_move_to_where_they_are_compared_and_many_get_an_index(
     postgres: Running, compared_there: tuple[Database, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, memory = compared_there
@@ -110,12 +116,13 @@ def test_a_job_moves_vectors_to_where_they_are_compared_and_gives_many_an_index(
     PostgresVectors(database, memory, "model").add(range(1, 251), rows[:250])
     made = PostgresVectors(database, memory, "model", is_compared_there=True)
     assert made.missing(range(1, 251)) == list(range(1, 251))
-    assert list(improve(database, owner, memory, "model")) == ["moved 250 vectors of model"]
+    assert list(improve(owner, memory, "model")) == ["moved 250 vectors of model"]
     assert sorted(made.hashes()) == list(range(1, 251))
     made.add(range(1, 401), rows)
-    assert list(improve(database, owner, memory, "model")) == ["made an index of the vectors of model"]
-    assert list(improve(database, owner, memory, "model")) == []
-    assert list(improve(database, owner, memory, "unheard of")) == []
+    made_one = f"{name_of(owner, memory)}: made an index of the vectors of model"
+    assert made_one in list(improve_all(owner))
+    assert list(improve_all(owner)) == []
+    assert list(improve(owner, memory, "unheard of")) == []
     other = PostgresVectors(*new_memory(postgres), "model", is_compared_there=True)
     other.add(range(1, 401), some(400, 77))
 

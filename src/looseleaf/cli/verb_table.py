@@ -42,7 +42,7 @@ _NAMED = ("pages", "topics", "facts", "sessions", "agents")
 _NAMES_HELP = f"names in the memory instead, one per line: {', '.join(_NAMED)}"
 _DISTILLERS = "rules, model, or package.module:attribute"
 _TOKEN_ACTS = ("new", "list", "revoke")
-_DATABASE_ACTS = ("migrate", "check", "start", "stop")
+_DATABASE_ACTS = ("migrate", "check", "improve", "start", "stop")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 
 
@@ -340,7 +340,8 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "act": {
                 "choices": _DATABASE_ACTS,
                 "help": "migrate: bring its tables to this version, as the role that owns them; check: look whether "
-                "all is as it must be; start, stop: a server of your own, in a folder",
+                "all is as it must be; improve: index the vectors of memories that have many, as that role; start, "
+                "stop: a server of your own, in a folder",
             },
             "where": _optional(
                 "the address of the database (its password: ~/.pgpass or PGPASSWORD); start, stop: the folder of the "

@@ -26,6 +26,7 @@ MANY = 20_000
 have to be kept."""
 
 _READ_AT_ONCE = 8_192
+_MEMORIES_AT_ONCE = 1_000
 _WRITTEN_AT_ONCE = 512
 
 _MODEL = (
@@ -264,12 +265,27 @@ def are_compared_there(database: Database) -> bool:
     return vectors(database) == "works"
 
 
-# --- what a job does -----------------------------------------------------------------------
+# --- what the owner of the tables does now and then ----------------------------------------
 
 
-def improve(database: Database, owner: Database, memory: int, name: str) -> Iterator[str]:
-    """Make a memory's vectors as fast to search as they can be, and yield what was done: for a job, in a database that
-    compares vectors. `owner`: the same one as the role that owns the tables, which alone may make an index.
+def improve_all(owner: Database) -> Iterator[str]:
+    """Make the vectors of all memories as fast to search as they can be, and yield what was done."""
+    if not are_compared_there(owner):
+        return
+    after = ""
+    query = "SELECT memory, namespace FROM looseleaf.list_memories(%s, %s)"
+    while rows := owner.run(None, query, (after, _MEMORIES_AT_ONCE)):
+        for memory, namespace in rows:
+            models = owner.run(memory, "SELECT name FROM looseleaf.models WHERE memory = %s", (memory,))
+            for (name,) in models:
+                for done in improve(owner, memory, str(name)):
+                    yield f"{namespace}: {done}"
+        after = str(rows[-1][1])
+
+
+def improve(owner: Database, memory: int, name: str) -> Iterator[str]:
+    """Make a memory's vectors as fast to search as they can be, in a database that compares them, and yield what was
+    done. `owner`: the database, as the role that owns the tables, which alone may make an index.
 
     Vectors from before pgvector was there move to where they are compared. A memory of many gets an index of its own.
     Either may be repeated, and an index that was not finished is made again.
@@ -277,19 +293,19 @@ def improve(database: Database, owner: Database, memory: int, name: str) -> Iter
     import numpy
     from psycopg import sql
 
-    there = PostgresVectors(database, memory, name, is_compared_there=True)
-    here = PostgresVectors(database, memory, name)
+    there = PostgresVectors(owner, memory, name, is_compared_there=True)
+    here = PostgresVectors(owner, memory, name)
     moved = 0
     while some := here.hashes()[:_READ_AT_ONCE]:
         query = "SELECT v.hash, v.v FROM looseleaf.vectors v JOIN looseleaf.models k USING (memory, model) "
         query += "WHERE v.memory = %s AND k.key = looseleaf.key_of(%s) AND v.hash = ANY (%s::bigint[])"
-        rows = database.run(memory, query, (memory, plain(name), some))
+        rows = owner.run(memory, query, (memory, plain(name), some))
         matrix = numpy.frombuffer(b"".join(row[1] for row in rows), dtype="<f2").reshape(len(rows), -1)
         there.add([row[0] for row in rows], matrix)
         moved += here.forget([row[0] for row in rows])
     if moved:
         yield f"moved {moved} vectors of {name}"
-    rows = database.run(memory, _MODEL, (memory, plain(name)))
+    rows = owner.run(memory, _MODEL, (memory, plain(name)))
     if not rows or len(there) < MANY:
         return
     model, _, dimensions = rows[0]
@@ -301,7 +317,7 @@ def improve(database: Database, owner: Database, memory: int, name: str) -> Iter
     found = owner.run(None, query, (index,))
     if found and found[0][1]:
         return
-    (table,) = database.run(
+    (table,) = owner.run(
         memory,
         "SELECT tableoid::regclass::text FROM looseleaf.halfvectors WHERE memory = %s LIMIT 1",
         (memory,),

@@ -69,9 +69,8 @@ class DatabasePool(Pool):
         return sorted(self._numbers)
 
     def path(self, name: str) -> str:
-        """Return the address of a memory that is known."""
         if name not in self._numbers:
-            raise NotFound("There is no memory of this name.")
+            self._look_for(name)
         return self._address.of(name).where
 
     async def look_again(self) -> None:

@@ -15,7 +15,7 @@ import sys
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.serve.jobs import FOLDER, READS, edition_at, kept, remove_received
+from looseleaf.serve.jobs import FOLDER, READS, edition_at, kept, lasting, remove_received
 from looseleaf.serve.state import FolderState
 
 TYPE_CHECKING = False
@@ -34,8 +34,6 @@ _OFTEN = 0.1
 """Seconds between two lines, at least."""
 _NICE = 10
 """What only reads gives way to the server."""
-_PROBLEMS = 1_000
-"""Problems that are named; the others are counted."""
 
 
 class Ended(BaseException):
@@ -186,41 +184,29 @@ def told_forgotten(done: Forgotten, *, places: bool) -> dict[str, Any]:
 
 
 def _import(memory: Memory, spec: Mapping[str, Any], teller: Teller) -> Done:
-    from looseleaf.integrations.detached import read_all_tails
-    from looseleaf.transfer.formats import detect, format_named
-    from looseleaf.transfer.import_run import run
-    from looseleaf.transfer.source import ImportSource
+    from looseleaf.work.tasks import import_file
 
-    mine, here, is_dry = (bool(spec.get(name)) for name in ("mine", "here", "dry_run"))
-    with ImportSource(spec["file"]) as source:
-        given = spec.get("format")
-        format_ = format_named(given) if given is not None else detect(source).format
-        if getattr(format_, "HOOKED", False) and not is_dry:
-            read_all_tails(memory)
-        done = run(memory, source, format_, mine=mine, here=here, dry_run=is_dry, step=teller.step)
-    placed = len(memory.distill()) if mine and not is_dry else 0
-    if not is_dry and not done.is_nothing:
-        memory.views.build_index(progress=teller.step)
-    told = done.to_dict() | {"entries": placed, "is_useless": done.is_useless}
-    words = ("titles", "pages", "notes")
-    return told, {name: len(value) if name in words else value for name, value in told.items()}
+    return _told("import", import_file(memory, spec["file"], spec, teller.step))
 
 
 def _check(memory: Memory, spec: Mapping[str, Any], teller: Teller) -> Done:
-    problems = memory.check()
-    errors = sum(each.severity == "error" for each in problems)
-    numbers = {"errors": errors, "notes": len(problems) - errors}
-    return numbers | {"problems": [each.to_dict() for each in problems[:_PROBLEMS]]}, numbers
+    from looseleaf.work.tasks import check
+
+    return _told("check", check(memory, spec))
 
 
 def _analyze(memory: Memory, spec: Mapping[str, Any], teller: Teller) -> Done:
-    told = memory.explain.costs(spec.get("last") or 20).to_dict()
-    return told, {name: value for name, value in told.items() if isinstance(value, int | float)}
+    return _told("analyze", memory.explain.costs(spec.get("last") or 20).to_dict())
 
 
 def _index(memory: Memory, spec: Mapping[str, Any], teller: Teller) -> Done:
-    made = memory.views.build_index(full=bool(spec.get("full")), progress=teller.step)
-    return {"vectors": made}, {"vectors": made}
+    from looseleaf.work.tasks import make_index
+
+    return _told("index", make_index(memory, spec, teller.step))
+
+
+def _told(kind: str, result: dict[str, Any]) -> Done:
+    return result, lasting(kind, result)
 
 
 _ACTS: dict[str, Callable[[Memory, Mapping[str, Any], Teller], Done]] = {

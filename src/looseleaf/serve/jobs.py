@@ -1,7 +1,8 @@
 """Jobs: work that takes a while, each in a process of its own, so that no screen and no request waits for it.
 
-One job of a memory runs at a time, and two in all; the others wait. What became of a job is kept in a document of its
-own beside the tokens, outside of every memory, and outlives the server; servers of one database see each other's.
+One job of a memory runs at a time, and two in all; the others wait. Where a database has workers, they do what a job of
+their queue does, too, and the server looks how it stands. What became of a job is kept in a document of its own beside
+the tokens, outside of every memory, and outlives the server; servers of one database see each other's.
 Invariants: of what was asked only a keyed hash is written down, so no document names what was forgotten; what a result
 quotes of a memory is dropped when anything there is forgotten.
 """
@@ -20,7 +21,7 @@ import threading
 import time
 from contextlib import ExitStack, nullcontext, suppress
 
-from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Unreachable
+from looseleaf.base.errors import Busy, Invalid, NotFound, Refused, Unreachable, Unreadable
 from looseleaf.base.ids import is_id, new_id
 from looseleaf.serve.once import KeyUsed
 from looseleaf.serve.state import FolderState, remove
@@ -66,6 +67,8 @@ _LOOK_SECONDS = 0.2
 _CLOSE_SECONDS = 5.0
 _TELL_SECONDS = 1.0
 """How often other servers are told how far a job is."""
+_TAKE_SECONDS = 10.0
+"""How long a worker may leave a job lying, before the server does it."""
 _LONGEST = 1 << 26
 """Bytes of a line from a process."""
 
@@ -107,6 +110,10 @@ class Job:
         self.told = 0.0
         """When others were last told how far it is."""
         self.process: subprocess.Popen[bytes] | None = None
+        self.is_handed = False
+        """True if it was left to the workers of the database."""
+        self.queued = 0
+        """Its number in their queue."""
 
     @property
     def is_live(self) -> bool:
@@ -139,7 +146,19 @@ class Job:
 
     def head(self) -> dict[str, Any]:
         """Return what its file has before it ends."""
-        names = ("id", "memory", "kind", "state", "made", "began", "key", "asked", "is_dry", "server")
+        names = (
+            "id",
+            "memory",
+            "kind",
+            "state",
+            "made",
+            "began",
+            "key",
+            "asked",
+            "is_dry",
+            "server",
+            "queued",
+        )
         return {name: getattr(self, name) for name in names}
 
 
@@ -286,6 +305,9 @@ class Jobs:
                 self._end(job, {"state": "cancelled"})
             elif job.process is not None:
                 job.process.send_signal(signal.SIGTERM)  # its last line says what came of it
+            elif job.queued and self._state.workers is not None:
+                if not self._state.workers.take_back(self._pool.path(job.memory), job.queued):
+                    raise Refused("Nothing was cancelled: a worker has begun this job. Wait until it ends.")
             elif self._own and job.server != self._own:
                 self._write(job, job.head() | {"is_cancelled": True})  # whose it is hears that
             else:
@@ -296,19 +318,31 @@ class Jobs:
 
     def _go_on(self) -> None:
         """Begin what may begin. Under the lock."""
-        running = [job for job in self._jobs.values() if job.state == "running" and job.server == self._own]
-        busy = {job.memory for job in running}
         for id in list(self._specs):
-            job = self._jobs[id]
-            if len(busy) >= AT_ONCE or self._is_stopping.is_set():
+            running = [
+                job for job in self._jobs.values() if job.state == "running" and job.server == self._own
+            ]
+            if sum(not job.is_handed for job in running) >= AT_ONCE or self._is_stopping.is_set():
                 return
-            if job.memory not in busy:
-                busy.add(job.memory)
+            job = self._jobs[id]
+            if job.memory not in {each.memory for each in running}:
                 self._begin(job, self._specs.pop(id))
 
     def _begin(self, job: Job, spec: dict[str, Any]) -> None:
         job.state, job.began = "running", time.time()
         self._write(job, job.head())
+        workers = self._state.workers
+        job.is_handed = workers is not None and workers.may_have(job.kind, spec)
+        if job.is_handed:
+            self._tell(job)
+            threading.Thread(
+                target=self._hand_over, args=(job, spec), name="looseleaf-handed", daemon=True
+            ).start()
+        else:
+            self._begin_here(job, spec)
+
+    def _begin_here(self, job: Job, spec: dict[str, Any]) -> None:
+        """Do a job in a process of this machine. Under the lock."""
         told = spec | {"kind": job.kind, "head": job.head(), "state": self._state.told()}
         with nullcontext() if self._own else self._state.hold(_chore(job.id)) as lock:
             job.process = subprocess.Popen(
@@ -347,6 +381,59 @@ class Jobs:
         with self._lock:
             self._end(job, last or {"state": "lost", "error": DIED})
             self._go_on()
+
+    def _hand_over(self, job: Job, spec: dict[str, Any]) -> None:
+        """Have a worker do a job; where none takes it, it is done here after all."""
+        assert self._state.workers is not None
+        try:
+            job.queued = self._state.workers.ask(spec["path"], job.kind, spec)
+            with self._lock:
+                self._write(job, job.head())
+        except (Refused, OSError) as error:
+            said = {"state": "refused", "error": str(error), "problem": type(error).__name__}
+        else:
+            found = self._look_on(job, _TAKE_SECONDS)
+            if found is None:
+                return
+            said = found
+        with self._lock:
+            if not said:
+                job.is_handed, job.queued = False, 0
+                self._begin_here(job, spec)
+                return
+            self._drop(spec.get("file", ""))
+            self._end(job, said)
+            self._go_on()
+
+    def _look_on(self, job: Job, patience: float | None = None) -> dict[str, Any] | None:
+        """Return what became of a job that a worker has; nothing, if none had begun it in time and it was taken back;
+        None: this server is being stopped, and another one will look on."""
+        workers = self._state.workers
+        assert workers is not None
+        until = time.monotonic() + patience if patience is not None else None
+        while not self._is_stopping.wait(_LOOK_SECONDS):
+            try:
+                path = self._pool.path(job.memory)
+                state, said = workers.look(path, job.kind, job.queued)
+                if said:
+                    return said
+                if state == "running":
+                    until = None
+                elif until is not None and time.monotonic() > until and workers.take_back(path, job.queued):
+                    return {}
+            except (Busy, Unreadable):
+                continue  # the database is away
+            except Refused as gone:
+                return {"state": "lost", "error": str(gone)}
+        return None
+
+    def _adopt(self, job: Job) -> None:
+        """Look on for a server that is gone."""
+        found = self._look_on(job)
+        if found is not None:
+            with self._lock:
+                self._end(job, found)
+                self._go_on()
 
     def _end(self, job: Job, said: dict[str, Any]) -> None:
         """Take in what became of a job. Under the lock."""
@@ -462,7 +549,7 @@ class Jobs:
         job = Job(id, str(said["memory"]), str(said["kind"]))
         job.made, job.began, job.ended = float(said["made"]), said.get("began"), said.get("ended")
         job.key, job.asked = str(said.get("key") or ""), str(said.get("asked") or "")
-        job.server = str(said.get("server") or "")
+        job.server, job.queued = str(said.get("server") or ""), int(said.get("queued") or 0)
         job.done, job.total = int(said.get("done") or 0), int(said.get("total") or 0)
         job.is_outdated, job.is_dry = bool(said.get("is_outdated")), bool(said.get("is_dry"))
         self._take(job, said)
@@ -533,11 +620,20 @@ class Jobs:
         for job in others:
             if self._state.is_held(f"servers/{job.server}") or self._state.is_held(_chore(job.id)):
                 continue
-            with self._lock:
+            # Of several servers, one goes on with it.
+            with self._lock, self._state.changing(f"{FOLDER}/begin"):
                 self._state.look_again(_name_of(job.id))
                 self._read()
                 now = self._jobs.get(job.id)
-                if now is not None and now.is_live:
+                if now is None or not now.is_live or now.server != job.server:
+                    continue
+                if now.queued:
+                    now.server, now.is_handed = self._own, True
+                    self._write(now, now.head())
+                    threading.Thread(
+                        target=self._adopt, args=(now,), name="looseleaf-handed", daemon=True
+                    ).start()
+                else:
                     self._end(now, {"state": "lost", "error": NOT_BEGUN if now.state == "waiting" else DIED})
         with self._lock:
             for id in self._ids()[:-_KEPT]:
@@ -572,6 +668,14 @@ class Jobs:
                 self.wait(job.id, _CLOSE_SECONDS)
         with suppress(Refused):
             self._alive.close()
+
+
+def lasting(kind: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a result may be kept for ever: numbers and ids."""
+    if kind == "import":
+        words = ("titles", "pages", "notes")
+        return {name: len(value) if name in words else value for name, value in result.items()}
+    return {name: value for name, value in result.items() if isinstance(value, int | float)}
 
 
 def kept(head: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

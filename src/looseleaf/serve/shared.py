@@ -24,6 +24,7 @@ from looseleaf.base.errors import Refused, Stale, Unreachable
 from looseleaf.base.ids import new_id
 from looseleaf.base.values import sha256
 from looseleaf.serve.access import access_folder
+from looseleaf.serve.handed import Workers
 from looseleaf.serve.state import Draft, Seen
 from looseleaf.store import JOURNAL
 from looseleaf.store.postgres.address import Address
@@ -150,6 +151,7 @@ class SharedState:
         self.address = Address(address.url, NAMESPACE, address.pooled)
         self.folder = access_folder(self.address.shown)
         self.store = PostgresStore.open(self.address, make=True)
+        self.workers = Workers(self.address)
         self.on_change: list[Callable[[str], None]] = []
         """Told the name of each document that changed, in the thread that listens, or that changed it."""
         self._seen: dict[str, Seen] = {}

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from typing import Protocol
+
+    from looseleaf.serve.handed import Workers
 else:
     Protocol = object
 
@@ -50,6 +52,10 @@ class State(Protocol):
 
     is_shared: bool
     """Whether other servers have the same documents: then a change may be here a moment later."""
+
+    @property
+    def workers(self) -> Workers | None:
+        """Those to whom a server leaves jobs; None: it does them itself."""
 
     def see(self, name: str, before: Seen | None = None) -> Seen:
         """Return a document; `before` itself if it has not changed since. It never waits for another machine."""
@@ -84,6 +90,7 @@ class FolderState:
     """Files in a folder; any process may change them, and a running server sees it at once."""
 
     is_shared = False
+    workers = None
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

@@ -246,8 +246,8 @@ def cancel(store: OpenStore, id: int) -> JobState:
     database = in_database(store)
     before = job(store, id)
     query = (
-        "SELECT looseleaf_jobs.procrastinate_cancel_job_v1(id, false, false) FROM looseleaf_jobs.procrastinate_jobs "
-        "WHERE id = %s AND lock = %s AND status = 'todo'"
+        "SELECT looseleaf_jobs.procrastinate_cancel_job_v1(id, false, false), args ->> 'source' "
+        "FROM looseleaf_jobs.procrastinate_jobs WHERE id = %s AND lock = %s AND status = 'todo'"
     )
     rows = database.run(query, (id, str(database.memory)))
     if before.kind == "distill" and rows:
@@ -255,6 +255,8 @@ def cancel(store: OpenStore, id: int) -> JobState:
     if not rows or rows[0][0] is None:
         why = "it runs, and is carried out" if before.state == "running" else "it has ended"
         raise Refused(f"Nothing was cancelled: {why}.")
+    if rows[0][1] is not None:
+        drop_received(database, str(rows[0][1]))
     return job(store, id)
 
 
@@ -301,11 +303,15 @@ SELECT queue_name, status::text, count(*),
         FILTER (WHERE status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now())))::float8
 FROM looseleaf_jobs.procrastinate_jobs j WHERE status IN ('todo', 'doing', 'failed') GROUP BY 1, 2
 """
-_TALK = """
-SELECT count(*), extract(epoch FROM now() - min(since))::float8,
-    (SELECT count(*) FROM looseleaf_jobs.procrastinate_workers WHERE last_heartbeat > now() - interval '30 seconds')
-FROM looseleaf_jobs.talk
+_TALK = "SELECT count(*), extract(epoch FROM now() - min(since))::float8 FROM looseleaf_jobs.talk"
+_WORKERS = """
+SELECT count(*) FROM looseleaf_jobs.procrastinate_workers WHERE last_heartbeat > now() - interval '30 seconds'
 """
+
+
+def count_workers(database: Database) -> int:
+    """Return how many workers live."""
+    return int(database.run(None, _WORKERS)[0][0])
 
 
 def figures(database: Database) -> dict[str, Any]:
@@ -318,12 +324,12 @@ def figures(database: Database) -> dict[str, Any]:
         jobs.setdefault(str(kind), {})[_STATES[str(status)]] = int(count)
         paused += int(later) if status == "todo" else 0
         oldest = max(oldest, float(age or 0.0))
-    ((agents, lag, workers),) = database.run(None, _TALK)
+    ((agents, lag),) = database.run(None, _TALK)
     return {
         "jobs": jobs,
         "paused": paused,
         "oldest_seconds": oldest,
         "talk": int(agents),
         "talk_seconds": float(lag or 0.0),
-        "workers": int(workers),
+        "workers": count_workers(database),
     }

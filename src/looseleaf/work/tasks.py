@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from looseleaf.store.postgres.store import PostgresStore
 
     Result = dict[str, Any]
+    Step = Callable[[int, int], None]
 
 PROBLEMS = 1_000
 """Problems that are named; the others are counted."""
@@ -52,6 +53,42 @@ def give_up(store: PostgresStore, asked: Asked) -> None:
     """Keep nothing for a job that failed for good."""
     if asked.kind == "import":
         drop_received(store, str(asked.more.get("source")))
+
+
+# --- what a server does by itself, too ---------------------------------------------------
+
+
+def import_file(memory: Memory, path: str, more: Mapping[str, Any], step: Step | None = None) -> Result:
+    """Import what is in a file; what is the user's own is distilled."""
+    from looseleaf.integrations.detached import read_all_tails
+    from looseleaf.transfer.formats import detect, format_named
+    from looseleaf.transfer.import_run import run
+    from looseleaf.transfer.source import ImportSource
+
+    is_mine, is_here, is_dry = (bool(more.get(name)) for name in ("mine", "here", "dry_run"))
+    with ImportSource(path) as source:
+        given = more.get("format")
+        format_ = format_named(given) if given is not None else detect(source).format
+        if getattr(format_, "HOOKED", False) and not is_dry and not memory.parts.store.is_far:
+            read_all_tails(memory)
+        done = run(memory, source, format_, mine=is_mine, here=is_here, dry_run=is_dry, step=step)
+    placed = len(memory.distill()) if is_mine and not is_dry else 0
+    if not is_dry and not done.is_nothing:
+        memory.views.build_index(progress=step)
+    return done.to_dict() | {"entries": placed, "is_useless": done.is_useless}
+
+
+def check(memory: Memory, more: Mapping[str, Any]) -> Result:
+    """Read all again and hash it."""
+    problems = memory.check()
+    errors = sum(each.severity == "error" for each in problems)
+    numbers = {"errors": errors, "notes": len(problems) - errors}
+    return numbers | {"problems": [each.to_dict() for each in problems[:PROBLEMS]]}
+
+
+def make_index(memory: Memory, more: Mapping[str, Any], step: Step | None = None) -> Result:
+    """Update the index of recall, or make it again (`full`)."""
+    return {"vectors": memory.views.build_index(full=bool(more.get("full")), progress=step)}
 
 
 # --- the kinds ---------------------------------------------------------------------------
@@ -94,41 +131,16 @@ def _build(memory: Memory, more: Mapping[str, Any]) -> Result:
     return {"made": len(built.made), "topics": built.topics}
 
 
-def _index(memory: Memory, more: Mapping[str, Any]) -> Result:
-    if more.get("full"):
-        memory.parts.recall.keep.drop()
-    memory.parts.recall.catch_up()
-    return {}
-
-
 def _import(memory: Memory, more: Mapping[str, Any]) -> Result:
-    from looseleaf.transfer.formats import detect, format_named
-    from looseleaf.transfer.import_run import run
-    from looseleaf.transfer.source import ImportSource
-
     store = in_database(memory.parts.store)
     name, document = received(store, str(more.get("source")))
-    is_mine = bool(more.get("mine"))
     with tempfile.TemporaryDirectory(prefix="looseleaf-") as folder:
         path = os.path.join(folder, name)
         with open(path, "wb") as file:
             file.write(document.data)
-        with ImportSource(path) as source:
-            given = more.get("format")
-            format_ = format_named(given) if given is not None else detect(source).format
-            done = run(memory, source, format_, mine=is_mine, here=bool(more.get("here")))
-    placed = len(memory.distill()) if is_mine else 0
-    if not done.is_nothing:
-        memory.parts.recall.catch_up()
+        told = import_file(memory, path, more)
     drop_received(store, str(more["source"]))
-    return done.to_dict() | {"entries": placed, "is_useless": done.is_useless}
-
-
-def _check(memory: Memory, more: Mapping[str, Any]) -> Result:
-    problems = memory.check()
-    errors = sum(each.severity == "error" for each in problems)
-    numbers = {"errors": errors, "notes": len(problems) - errors}
-    return numbers | {"problems": [each.to_dict() for each in problems[:PROBLEMS]]}
+    return told
 
 
 def _improve(memory: Memory, more: Mapping[str, Any]) -> Result:
@@ -160,8 +172,8 @@ _TASKS: dict[str, Callable[[Memory, Mapping[str, Any]], Result]] = {
     "compact": _compact,
     "embed": _embed,
     "build": _build,
-    "index": _index,
+    "index": make_index,
     "import": _import,
-    "check": _check,
+    "check": check,
     "improve": _improve,
 }
