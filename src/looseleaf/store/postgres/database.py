@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg import errors
+from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from looseleaf.base.errors import Busy, Displaced, Refused, Unreachable, Unreadable, Unwritten
@@ -41,6 +42,9 @@ LOCK_SECONDS = 60.0
 """The longest wait for a memory's lock."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+
+_DEADLOCKS = 5
+"""How often a query is run again that the server undid."""
 
 _FEW_ROWS = 100
 """An answer of more is not kept by the connection that it came over."""
@@ -279,7 +283,7 @@ class Database:
         if on is not None:
             was_closed = on.closed
             try:
-                return self._run(on, memory, query, values)
+                return self._run_again(on, memory, query, values)
             except psycopg.Error as error:
                 if not is_away(error):
                     raise self.explain(error) from error
@@ -296,7 +300,7 @@ class Database:
             try:
                 with self.wire() as wire:
                     is_sent, server = True, wire.server
-                    return self._run(wire, memory, query, values)
+                    return self._run_again(wire, memory, query, values)
             except psycopg.Error as error:
                 if is_sent and not is_away(error):
                     raise self.explain(error) from error
@@ -309,6 +313,18 @@ class Database:
                     raise
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _run_again(
+        self, wire: Wire, memory: int | None, query: str, values: Sequence[Any]
+    ) -> list[tuple[Any, ...]]:
+        """Run a query; again, where the server undid it to let another one pass, as while tables are upgraded."""
+        for _ in range(_DEADLOCKS):
+            try:
+                return self._run(wire, memory, query, values)
+            except errors.DeadlockDetected:
+                if wire.info.transaction_status != TransactionStatus.IDLE:
+                    raise
+        return self._run(wire, memory, query, values)
 
     def _run(
         self, wire: Wire, memory: int | None, query: str, values: Sequence[Any]
