@@ -39,7 +39,7 @@ def test_a_migrated_database_is_as_it_must_be_for_each_role(postgres: Running) -
             "room": "ok",
         }
     assert found["durable"][1] == "the server may lose what it acknowledged: fsync, full_page_writes off"
-    assert check(postgres, name, SUPERUSER)["role"] == ("look", "postgres passes row security")
+    assert check(postgres, name, SUPERUSER)["role"] == ("look", "postgres bypasses row security")
 
 
 def test_every_way_to_lift_what_keeps_memories_apart_is_found(postgres: Running) -> None:

@@ -312,7 +312,7 @@ def test_a_server_that_stays_away_is_told_in_a_sentence_and_used_again_when_it_i
             lambda: PostgresStore.open(parse_address(where)),
         ):
             began = time.monotonic()
-            with pytest.raises(Unreachable, match=r"^Nothing was done.*(Look whether it runs|Repeat)"):
+            with pytest.raises(Unreachable, match=r"^Nothing was done.*(Check that it runs|Repeat)"):
                 act()
             assert time.monotonic() - began < 8
         killed.server.start()

@@ -14,10 +14,10 @@ _UNCLEAR = re.compile(r"%(?![0-9A-Fa-f]{2})|%00|[\x00-\x20\x7f\ud800-\udfff]")
 
 _HOST = r"(?:\[[0-9a-fA-F:.]+\]|[^:@\[\],]*)(?::\d{0,5})?"
 _HOSTS = re.compile(rf"(?:[^:@]*(?::[^@:]*)?@)?{_HOST}(?:,{_HOST})*")
-"""A name and a password, and one or several servers of which one is the primary."""
+"""A name and a password, and one or more servers, one of which is the primary."""
 
 _LONGEST = 200
-"""Characters of a namespace, less than an entry of a database's index may have."""
+"""Bytes of a namespace, fewer than an entry of a database's index may have."""
 
 
 @frozen
@@ -27,7 +27,7 @@ class Address:
     url: str
     namespace: str = ""
     pooled: bool = False
-    """Whether connections go through a pooler that gives each transaction another one (PgBouncer)."""
+    """Whether connections go through a pooler that may give each transaction another one (PgBouncer)."""
 
     @property
     def where(self) -> str:
@@ -67,7 +67,7 @@ def parse_address(where: str) -> Address:
     more = dict(own)
     if more.get("pooler", "transaction") != "transaction":
         raise Invalid(
-            "The address says pooler=… with something other than `transaction`. Give that, or leave it out."
+            "The address has pooler=… with something other than `transaction`. Write that, or leave it out."
         )
     rest = urlencode([pair for pair in asked if pair[0] not in more], safe="/", quote_via=quote)
     url = f"postgresql://{parts.netloc}{parts.path}{'?' if rest else ''}{rest}"
@@ -89,7 +89,7 @@ def check_namespace(name: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return an address without its passwords, also one that cannot be parsed."""
+    """Return an address without its passwords, even one that cannot be parsed."""
     bare = re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1", url)
     scheme, mark, rest = bare.partition("://")
     authority = re.split("[/?#]", rest, maxsplit=1)[0]
@@ -103,7 +103,7 @@ def without_password(url: str) -> str:
 
 
 def default_namespace() -> str:
-    """Return the namespace of an address without one."""
+    """Return the namespace that an address without one means."""
     return os.environ.get("LOOSELEAF_NAMESPACE", "") or "main"
 
 

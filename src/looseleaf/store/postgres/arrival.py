@@ -1,4 +1,4 @@
-"""A memory that is moved into a database: all of it in one transaction, which ends when it is proven.
+"""A memory that is moved into a database: all of it in one transaction, which commits once it is proven.
 
 Until then nobody sees it, and a move that is killed leaves nothing behind.
 """
@@ -29,7 +29,7 @@ FIRST = 1 << _SHIFT
 
 
 class Arrival:
-    """A `with` block. What was put in is kept if the block ends well, and then only if it was proven."""
+    """A `with` block. What was put in is kept only if it was proven and the block ends well."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -87,7 +87,7 @@ class Arrival:
             self.begin()
 
     def begin(self) -> None:
-        """Start empty. What a memory left behind when it moved away goes: it is elsewhere, and proven there."""
+        """Start empty. What a memory left behind when it moved away is removed: it is elsewhere, and proven there."""
         self._active, self._segments, self._numbers = {}, {}, {}
         if self.is_there:
             return
@@ -134,7 +134,7 @@ class Arrival:
         )
 
     def prove(self, sums: dict[str, bytes]) -> None:
-        """Put the open ends in, read all back, and compare it with the hashes of what came; refuse what differs."""
+        """Put the open ends in, read all back, and compare it with the hashes of what came; refuse any difference."""
         if not self.is_there:
             for stream, data in self._active.items():
                 self._put_lines(stream, self._segments.get(stream, 0) + 1, data)
@@ -167,9 +167,9 @@ class Arrival:
         )
         self._wire.execute(
             "UPDATE looseleaf.memories SET state = 'here', note = NULL, edition = edition + %s WHERE memory = %s",
-            (int(not self.is_there), self.memory),  # who knew it before it left has read other lines
+            (int(not self.is_there), self.memory),  # what knew it before it left has read other lines
         )
 
 
 _EMPTY = sha256(b"").digest()
-"""An empty log has no lines, and no file follows from it."""
+"""An empty log has no lines, and makes no file."""

@@ -1,7 +1,7 @@
 """Whether a database is as it must be: asked quickly when a memory is opened, in full by `looseleaf database check`.
 
-Row security keeps memories apart, so it is the role and the tables that are looked at: a role that passes it, or owns
-the tables, is refused; a table without it, or with another policy beside its own, is a finding.
+Row security keeps memories apart, so the role and the tables are checked: a role that bypasses it, or owns the tables,
+is refused; a table without it, or with another policy beside its own, is a finding.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ FROM pg_roles r, pg_class c WHERE r.rolname = current_user AND c.oid = 'looselea
 """
 
 _fit: WeakSet[Database] = WeakSet()
-"""What was found to be fit."""
+"""Databases that were found fit."""
 
 
 def refuse_unfit(database: Database) -> None:
     """Refuse to open memories in a database whose tables this program does not understand, or as a role that row
-    security does not stop. The server is asked once, and one that is not there is not waited for: the address may be
+    security does not stop. The server is asked once, and is not waited for if it is not there: the address may be
     wrong."""
     if database in _fit:
         return
@@ -49,13 +49,13 @@ def refuse_unfit(database: Database) -> None:
     refuse_version(database.shown, found, serves_from)
     if passes:
         raise Unreadable(
-            f"No memory was opened: the role {role!r:.80} passes row security in {database.shown}, which keeps "
+            f"No memory was opened: the role {role!r:.80} bypasses row security in {database.shown}, which keeps "
             "memories apart. Give the address with a role that is no superuser and has no BYPASSRLS."
         )
     if owns:
         raise Unreadable(
-            f"No memory was opened: the role {role!r:.80} may change the tables in {database.shown}, and so lift what "
-            "keeps memories apart. Give the address with the role of the application."
+            f"No memory was opened: the role {role!r:.80} may change the tables in {database.shown}, and so remove "
+            "what keeps memories apart. Give the address with the role of the application."
         )
     _fit.add(database)
 
@@ -103,7 +103,7 @@ def _server(database: Database) -> Iterator[DatabaseFinding]:
     settings = ("fsync", "full_page_writes", "synchronous_commit")
     off = [name for name in settings if database.run(None, f"SELECT current_setting('{name}')") == [("off",)]]
     if off:
-        then = "Turn it on, unless you can do without the last seconds, or the database, after a crash."
+        then = "Turn it on, unless you can lose the last seconds, or the database, in a crash."
         yield DatabaseFinding(
             "durable", "look", f"the server may lose what it acknowledged: {', '.join(off)} off", then
         )
@@ -121,8 +121,8 @@ def _role(database: Database) -> DatabaseFinding:
     )
     if passes:
         then = "Memories are not opened as this role: make another, with neither SUPERUSER nor BYPASSRLS."
-        return DatabaseFinding("role", "look", f"{role} passes row security", then)
-    return DatabaseFinding("role", "ok", f"{role}, whom row security stops")
+        return DatabaseFinding("role", "look", f"{role} bypasses row security", then)
+    return DatabaseFinding("role", "ok", f"{role}, which row security binds")
 
 
 def _versions(database: Database, found: int, serves_from: int) -> DatabaseFinding:
@@ -222,5 +222,5 @@ def _room(database: Database) -> DatabaseFinding:
     ((size, most, used, records),) = database.run(None, _ROOM)
     says = f"{size / 1e6:,.0f} MB, about {records:,} records; {used} of {most} connections in use"
     if used > 0.8 * most:
-        return DatabaseFinding("room", "look", says, "Raise max_connections, or put a pooler before it.")
+        return DatabaseFinding("room", "look", says, "Raise max_connections, or put a pooler in front of it.")
     return DatabaseFinding("room", "ok", says)

@@ -1,7 +1,7 @@
 """The connections of this process to one database, shared by all memories that it has there.
 
-Each query says whose it is: its connection is set to that memory, and the database lets it see no other. A query is one
-round trip, also with that. What the driver raises becomes a sentence here.
+Each query names its memory: its connection is set to that one, and the database lets it see no other. Even so, a query
+is one round trip. What the driver raises becomes a sentence here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 CONNECTIONS = 10
-"""Connections of a process to a database, besides those that hold a memory's lock."""
+"""Connections of a process to a database, besides the one for chores and the one that listens."""
 
 WAIT_SECONDS = 2.0
 """The longest wait for a free connection: past this, the process has more to do than it can."""
@@ -47,10 +47,10 @@ _DEADLOCKS = 5
 """How often a query is run again that the server undid."""
 
 _FEW_ROWS = 100
-"""An answer of more is not kept by the connection that it came over."""
+"""A connection does not keep a larger answer."""
 
 _ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-"""Seconds, and milliseconds, after which a way that drops what is sent counts as cut: else it takes hours."""
+"""Seconds, and milliseconds, after which a connection that loses what is sent counts as cut: else it takes hours."""
 
 _OPTIONS = (
     f"-c lock_timeout={int(LOCK_SECONDS * 1000)} -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 "
@@ -98,8 +98,8 @@ class Overloaded(Busy):
 
 
 class Claims:
-    """Chores that one process of all does at a time, each named by a memory and a path. They may be held across
-    anything, so one connection of the process holds all of them."""
+    """Chores that one process at a time does, each named by a memory and a path. They may be held for any time, so one
+    connection of the process holds all of them."""
 
     def __init__(self, connect: Callable[[], Wire]) -> None:
         self._connect = connect
@@ -202,7 +202,7 @@ class Database:
         }
 
     def connect(self) -> Wire:
-        """Open a connection that is its caller's alone, for a lock or for listening. It must be a direct one."""
+        """Open a connection that is its caller's alone, for claims or for listening. It must be a direct one."""
         try:
             wire = Wire.connect(self.url, **self._options())
         except psycopg.Error as error:
@@ -212,7 +212,7 @@ class Database:
 
     def end(self, lost: Lost) -> None:
         """End what the server may still be doing for a connection that broke: after this, what is not there will not
-        come."""
+        appear."""
         query = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
         deadline = time.monotonic() + self.patience
         while self.run(None, query, lost.server) == [(False,)]:
@@ -251,7 +251,7 @@ class Database:
         )
 
     def counts(self) -> dict[str, int]:
-        """Return what stands of the connections: open, idle, and how many queries wait for one or did."""
+        """Return the counts of connections: open, idle, and how many queries wait for one or did."""
         pool = self._pool
         if pool is None or self._pid != os.getpid():
             return {}
@@ -412,14 +412,14 @@ class Database:
             raise self.explain(error) from error
 
     def unknown(self, error: psycopg.Error) -> Unreachable:
-        """Return the word for a commit without an answer."""
+        """Return the error for a commit without an answer."""
         return Unreachable(
-            f"It is not known whether it was done: the connection to {self.shown} broke at its end "
+            f"It is not known whether it was done: the connection to {self.shown} broke at the commit "
             f"({_first_line(error)}). Repeat the command: what was done is not done twice."
         )
 
     def explain(self, error: psycopg.Error) -> Refused:
-        """Return what an error means for the person that asked, and what to do."""
+        """Return what an error means for the person who asked, and what to do."""
         why = without_password(_first_line(error).removeprefix("connection failed: "))
         if error.sqlstate == "LL001":
             return Displaced(moved_sentence(why))
@@ -432,7 +432,7 @@ class Database:
                 return say(self.shown, why)
         if is_away(error):
             return Unreachable(
-                f"Nothing was done: the database {self.shown} cannot be reached ({why}). Look whether it runs, then "
+                f"Nothing was done: the database {self.shown} cannot be reached ({why}). Check that it runs, then "
                 "repeat the command."
             )
         return Unwritten(f"Nothing was done: the database {self.shown} refused it ({why}).")
@@ -464,14 +464,14 @@ _NOT_AWAY = (
     "no pg_hba.conf entry",
     "certificate",
 )
-"""What a server says that is there, and lets nobody in: libpq gives no code for that."""
+"""What a server says that runs but lets nobody in: libpq gives no code for that."""
 
 _FULL = ("too many clients already", "remaining connection slots", "too many connections for")
 """What it says when it has no connection left."""
 
 
 def moved_sentence(to: str) -> str:
-    """Word that a memory is elsewhere by now."""
+    """Return the sentence that says that a memory has moved."""
     return f"Nothing was done: this memory moved to {to}. Open that one."
 
 
@@ -502,7 +502,7 @@ _SAYS: tuple[tuple[tuple[type[psycopg.Error], ...], Callable[[str, str], Refused
         (errors.UndefinedTable, errors.UndefinedFunction, errors.UndefinedColumn, errors.InvalidSchemaName),
         _say(
             Unreadable,
-            "Nothing was done: the database {shown} has no tables of this looseleaf, or of another version ({why}). "
+            "Nothing was done: the database {shown} has no looseleaf tables, or those of another version ({why}). "
             "Run: looseleaf database migrate ADDRESS",
         ),
     ),

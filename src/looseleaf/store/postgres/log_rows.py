@@ -37,7 +37,7 @@ _FIRST_ROWS, _MOST_ROWS = 64, 2048
 """Records to read at once: few at first, since often one is wanted."""
 
 TRIES = 20
-"""How often a write is sent again whose connection broke each time."""
+"""How often a write is sent again when its connection breaks each time."""
 
 _APPEND_ONE = "SELECT looseleaf.append_line(%s, %s, %s, %s, %s, %s) AS start"
 _APPEND = "SELECT looseleaf.append_lines(%s, %s, %s::bytea[], %s::bigint[], %s, %s, %s, %s) AS start"
@@ -96,8 +96,8 @@ class LogRows(MemoryRows):
     def _append(
         self, stream: str, records: Sequence[Record], after: int | None, since: int | None
     ) -> list[Position] | None:
-        """Append records; return their places, or None if what was asked of the stream is not so."""
-        stream_files(stream)  # refuses a name that is none
+        """Append records; return their places, or None if the stream is not as the caller expects."""
+        stream_files(stream)  # refuses a name that no stream may have
         bodies: dict[str, bytes] = {}
         lines = [self._encode(record, bodies) for record in records]
         if not lines:
@@ -140,8 +140,8 @@ class LogRows(MemoryRows):
     def _find_written(
         self, lost: Lost, stream: str, name: object, lines: Sequence[bytes]
     ) -> list[int] | None:
-        """Return where lines begin that may have been written before the connection broke; None: they were not. The
-        last one is known by its bytes, or by its id where it was forgotten meanwhile."""
+        """Return where the lines begin, if they were written before the connection broke; None: they were not. The last
+        one is known by its bytes, or by its id if it was forgotten meanwhile."""
         self._end_lost(lost)
         if not isinstance(name, str):
             raise Unreachable(
@@ -386,7 +386,7 @@ class LogRows(MemoryRows):
     # --- as files --------------------------------------------------------------------------
 
     def sum(self, stream: str, position: Position) -> str | None:
-        """Return the checksum of a stream up to a place: of the seals of earlier segments, and the bytes of this."""
+        """Return the checksum of a stream up to a place: of the seals of earlier segments and the bytes of this one."""
         from zlib import crc32
 
         if pack(self.end(stream)) < pack(position):

@@ -1,8 +1,8 @@
 """A look: what one trip to the database tells of a memory, for as long as a block of work takes.
 
-Inside the block, a thread asks no more for what it has seen: the edition, where the streams end, and the documents
-that it asked for the last times, as far as they are as this process read them. What it writes itself, it knows. A
-thread that takes the lock looks again.
+Inside the block, a thread does not ask again for what it has seen: the edition, where the streams end, and the
+documents that it used lately, if they are still as this process read them. It knows what it writes itself. A thread
+that takes the lock looks again.
 """
 
 from __future__ import annotations

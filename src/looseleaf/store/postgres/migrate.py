@@ -2,7 +2,7 @@
 
 The files of `schema/` are applied in the order of their numbers, each with its row in `looseleaf.schema` in one
 transaction: a migration that is killed leaves nothing of itself, and no lock. Old programs go on with new tables where
-a file says that it still serves them: first tables are expanded, and contracted a release later.
+a file says that it still serves them: tables are first expanded, and contracted a release later.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def newest_version() -> int:
 
 
 def _parse(path: Path) -> Migration:
-    """Read a file. Its head may say `-- serves: VERSION` and `-- transactional: false`; such a file is one statement,
-    which must do no harm a second time."""
+    """Read a file. Its head may say `-- serves: VERSION` and `-- transactional: false`; a file with the latter is one
+    statement, which must do no harm a second time."""
     text = path.read_text("utf-8")
     head = re.match(r"(?:[ \t]*(?:--[^\n]*)?\n)*", text)
     said = dict(re.findall(r"(?m)^-- (serves|transactional): *(\w+) *$", head[0] if head is not None else ""))
@@ -115,7 +115,7 @@ def refuse_version(shown: str, version: int, serves_from: int) -> None:
 
 
 def version(database: Database) -> tuple[int, int]:
-    """Return the version of the tables, and from which on they serve programs; (0, 0) if there are none."""
+    """Return the version of the tables, and the oldest whose programs they serve; (0, 0) if there are none."""
     if not database.run(None, "SELECT 1 WHERE to_regclass('looseleaf.schema') IS NOT NULL"):
         return 0, 0
     ((found, serves_from),) = database.run(
@@ -196,18 +196,18 @@ def _refuse_role(wire: Wire, role: str) -> None:
         )
     if mine:
         raise Invalid(
-            f"Nothing was migrated: the tables must not belong to {role!r:.80}, as which memories are used. Give the "
-            "address with another role, which owns the database."
+            f"Nothing was migrated: the tables must not belong to {role!r:.80}, the role that memories are used as. "
+            "Give the address with another role, which owns the database."
         )
     if can_pass:
         raise Invalid(
-            f"Nothing was migrated: the role {role!r:.80} passes row security, which keeps memories apart. Take that "
-            "from it, or name another with --role."
+            f"Nothing was migrated: the role {role!r:.80} bypasses row security, which keeps memories apart. Take "
+            "that right from it, or name another with --role."
         )
 
 
 def _end_with_client(wire: Wire) -> None:
-    """Have the server look whether this process is still there: what a killed one began would go on for long."""
+    """Have the server check that this process is still there: else what a killed one began would go on for long."""
     try:
         wire.execute("SET client_connection_check_interval = '500ms'")
     except (errors.InvalidParameterValue, errors.UndefinedObject):
@@ -218,7 +218,7 @@ def _end_with_client(wire: Wire) -> None:
 def _alone(wire: Wire) -> Iterator[None]:
     """Hold the lock of migrations. It ends with the connection, whatever becomes of this process.
 
-    It is asked for again and again: a wait in the database would keep a snapshot, for which an index that is made
+    It is tried again and again: a wait in the database would hold a snapshot, for which an index that is being made
     concurrently waits in turn.
     """
     deadline = time.monotonic() + WAIT_SECONDS
@@ -314,7 +314,7 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA looseleaf GRANT SELECT, INSERT, UPDATE, DELET
 ALTER DEFAULT PRIVILEGES IN SCHEMA looseleaf GRANT USAGE ON SEQUENCES TO {role};
 ALTER DEFAULT PRIVILEGES IN SCHEMA looseleaf GRANT EXECUTE ON FUNCTIONS TO {role};
 """
-"""A program lists no memories, and makes one only by the function for that."""
+"""A program lists and makes memories only through the functions for that."""
 
 _JOBS = """
 GRANT USAGE ON SCHEMA looseleaf_jobs TO {role};

@@ -1,8 +1,8 @@
 """What a server must be before its database is used, and whether vectors may be searched in it.
 
 A build of pgvector for another processor does not fail: it kills the whole server, with the work of all that use it. So
-it is tried once, before memories are there, and the answer is kept: by the server for trying in its settings, by others
-in a table. A trial that did not come to its end counts as failed.
+it is tried once, before there are memories, and the answer is kept: by the embedded server in its settings, by others
+in a table. A trial that did not finish counts as failed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _ANSWER = "SELECT works FROM looseleaf.vectors_tried WHERE server = %s AND exten
 
 
 def vectors(database: Database) -> Vectors:
-    """Return whether vectors may be searched in the database, as it was found out; nothing is tried.
+    """Return whether vectors may be searched in the database, as far as it is known; nothing is tried.
 
     `SET looseleaf.vectors = off` for the database or the server settles it too.
     """
@@ -78,7 +78,7 @@ def vectors(database: Database) -> Vectors:
 
 
 def try_vectors(wire: Wire) -> Vectors:
-    """Try what a search by vectors does, if that was not done; for the owner of the tables, in no transaction.
+    """Try what a search by vectors does, if that was not done yet; as the owner of the tables, outside a transaction.
 
     If it kills the server, the connection is broken afterwards.
     """

@@ -95,8 +95,8 @@ class MemoryRows:
     # --- writes, and answers that are lost -------------------------------------------------
 
     def _write(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Run a statement that writes; raise `Lost` if it may have been done or not. Threads of a process that hold the
-        lock go first, so that those that wait do not take all connections."""
+        """Run a statement that writes; raise `Lost` if it is not known whether it was done. Threads of a process that
+        hold the lock go first, so that those that wait do not take all connections."""
         self._require_open()
         if self.reads_only:
             raise Unwritten(f"Nothing was written: {self.path} is only read from here.")
@@ -119,7 +119,7 @@ class MemoryRows:
 
     def _never_answered(self, what: str) -> Unreachable:
         return Unreachable(
-            f"{what} was not written: the connection to {self.database.shown} broke each time. Look at the log there."
+            f"{what} was not written: the connection to {self.database.shown} broke each time. Look at its log."
         )
 
     # --- the lock and looks ----------------------------------------------------------------

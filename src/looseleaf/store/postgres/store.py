@@ -1,7 +1,7 @@
 """A store in PostgreSQL. A write is one statement, one round trip and one commit.
 
-Streams and documents are rows; what the folder would hold follows from them byte for byte (`folder_view.py`). There is
-no other way to these rows than through the program, so a page is always as the journal has it, and what could only
+Streams and documents are rows; what the folder would hold follows from them byte for byte (`folder_view.py`). Only the
+program writes these rows, so a page is always as the journal has it, and what could only
 happen to files (torn ends, a copied folder, a save by an editor) is not looked for.
 """
 
@@ -72,7 +72,7 @@ class PostgresStore(DocumentRows):
         return sorted(name for name in found if is_name(name) and name != self.machine)
 
     def owner(self, place: str) -> str:
-        """Return the other machine whose log a file is; "": none."""
+        """Return the other machine whose log a file belongs to; "": none."""
         name = place.removeprefix(f"{OTHERS}/").partition("/")[0]
         return name if place.startswith(f"{OTHERS}/") and name != self.machine else ""
 
@@ -107,7 +107,7 @@ class PostgresStore(DocumentRows):
         return read_all(self)
 
     def leave(self, to: str) -> None:
-        """Close it for all that write: it moved there. Under the lock."""
+        """Close it to all that write: it moved to `to`. Under the lock."""
         with self.transaction() as wire:
             wire.execute("UPDATE looseleaf.streams SET closed = true WHERE memory = %s", (self.memory,))
             wire.execute(

@@ -105,7 +105,7 @@ def _named(path: str) -> tuple[str, int, bool] | None:
 
 
 def _write_segment(wire: Wire, memory: int, stream: str, segment: int, is_active: bool, data: bytes) -> None:
-    """Put other lines in the place of a segment's."""
+    """Replace the lines of a segment."""
     row = wire.execute(
         "SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s", (memory, stream)
     ).fetchone()
