@@ -68,7 +68,7 @@ _AS_OF = _value("DATE", "as it was on a day, or at a time")
 _ROOT = _value("FOLDER", "a folder of memories: each folder in it is one")
 _POSTGRES = _value(
     "ADDRESS",
-    "the memories of a PostgreSQL database; without an address, of a server of your own that is started for it",
+    "the memories of a PostgreSQL database; without an address, those of a server of your own, started for it",
     nargs="?",
     const="",
 )
@@ -292,7 +292,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         {
             "--root": _ROOT,
             "--postgres": _POSTGRES,
-            "--person": _value("NAME", "who signs in: what they decide has the name"),
+            "--person": _value("NAME", "who signs in: what they decide has this name"),
         },
         "login",
     ),
@@ -306,7 +306,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--postgres": _POSTGRES,
             "--memories": _value(
                 "NAMES",
-                "the memories it sees, separated by commas (*: all; else the only one); heron=read: only that there",
+                "the memories it sees, separated by commas (*: all; else the only one); heron=read: only to read there",
             ),
             "--person": _value("NAME", "whose it is: what comes by it was said by this person"),
             "--scopes": _value("SCOPES", "read, write, review, admin: what it may do (read)", default="read"),
@@ -319,7 +319,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "worker": (
         "worker.worker",
-        "do the jobs of a PostgreSQL database: distill what was said, import, check, keep the index",
+        "do the jobs of a PostgreSQL database: distill what was said, import, check, keep the index up to date",
         {
             "--postgres": _value(
                 "ADDRESS", "the address of the database (else the one of --memory or LOOSELEAF_HOME)"
@@ -335,11 +335,11 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "database": (
         "database.database",
-        "prepare a PostgreSQL database for memories and check it, or run a server for trying",
+        "prepare a PostgreSQL database for memories and check it, or run a server to try it out",
         {
             "act": {
                 "choices": _DATABASE_ACTS,
-                "help": "migrate: bring its tables to this version, as the role that owns them; check: look whether "
+                "help": "migrate: bring its tables to this version, as the role that owns them; check: see whether "
                 "all is as it must be; improve: index the vectors of memories that have many, as that role; start, "
                 "stop: a server of your own, in a folder",
             },
@@ -597,7 +597,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "move": (
         "transfer.move",
-        "move a memory from a folder into a database, or from a database into a folder: byte for byte",
+        "move a memory from a folder into a database, or from a database into a folder, byte for byte",
         {
             "path": {"metavar": "FROM", "help": "a folder, or postgresql://host/database?namespace=NAME"},
             "to": {"metavar": "TO", "help": "the other of the two; a folder must be new"},

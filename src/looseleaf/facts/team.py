@@ -1,8 +1,8 @@
 """A shared memory: of whom a fact is true, and whether a reviewer's yes is needed first (docs/TEAMS.md).
 
-Several people talk to it, so nobody is "the user" there. What people say about themselves stands on a page of their
-name; what they say about the matter is the team's; a rule holds for all only once a reviewer said yes. In doubt a fact
-is the matter's, where its own words stand, with the name of who said it.
+Several people talk to it, so nobody is "the user" there. What people say about themselves stands on a page named after
+them; what they say about the work is the team's; a rule holds for all only once a reviewer has said yes. In doubt, a
+fact is the team's, in its own words, with the name of the person who said it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from looseleaf.facts.gate import Witness
 
 RULE = "constraint"
-"""The kind of facts that bind whoever works with the memory."""
+"""The kind of facts that bind everyone who works with the memory."""
 
 
 ADDRESS = "address"
 _PLACES = frozenset({"home", "hometown", "time zone"})
-"""Relations of a person whose value colleagues may read: where somebody works from is no secret among them."""
+"""Relations of a person whose value colleagues may read: where people work from is no secret among them."""
 
 
 def person_topic(person: str) -> str:
@@ -42,7 +42,7 @@ def is_about_speaker(fact: Fact) -> bool:
 
 
 def speaker_of(proposal: Proposal, witnesses: Sequence[Witness]) -> str | None:
-    """Return who said what a proposal rests on; None if it is not known, or may be one of several."""
+    """Return who said the words that a proposal rests on; None if that is unknown, or may be one of several."""
     named = {each.person for each in witnesses if each.source == proposal.source}
     quoting = {each.person for each in witnesses if proposal.quote and proposal.quote in each.text}
     every = {each.person for each in witnesses if each.origin in ("user", "person")}
@@ -51,7 +51,7 @@ def speaker_of(proposal: Proposal, witnesses: Sequence[Witness]) -> str | None:
 
 
 def topic_in_team(topic: str, proposal: Proposal, witnesses: Sequence[Witness]) -> str:
-    """Return the topic of a proposal in a shared memory. `topic`: in one that is one person's own."""
+    """Return the topic of a proposal in a shared memory. `topic`: the one it has in a person's own memory."""
     if topic not in (USER, PROJECT):
         return topic
     if is_rule(proposal):
@@ -65,7 +65,7 @@ def topic_in_team(topic: str, proposal: Proposal, witnesses: Sequence[Witness]) 
 
 def why_it_waits(fact: Fact) -> str:
     """Return why a fact waits for a reviewer of a shared memory; "" for most."""
-    said = f"{fact.person} said it" if fact.person is not None else "nobody knows who said it"
+    said = f"{fact.person} said it" if fact.person is not None else "it is not known who said it"
     if fact.topic == USER:
         return "nobody is the user of a shared memory"
     if fact.kind == RULE or relation_of(fact.relation).kind == RULE:
@@ -80,16 +80,16 @@ def why_it_waits(fact: Fact) -> str:
 # --- from a person's own memory to the shared one under it --------------------------------
 
 _LEAST = 0.35
-"""A sentence with this chance to be about its writer stays with its writer."""
+"""A sentence with this chance of being about its writer stays with its writer."""
 
 
 def is_rule(proposal: Proposal) -> bool:
-    """Return True if a proposed fact binds whoever works with the memory."""
+    """Return True if a proposed fact binds everyone who works with the memory."""
     return proposal.kind == RULE or relation_of(proposal.relation).kind == RULE
 
 
 def belongs_to_team(proposal: Proposal, sentence: str) -> bool:
-    """Return True if a proposed fact is surely about the team's matter, and the sentence that says it tells nothing
+    """Return True if a proposed fact is surely about the team's work, and the sentence that says it tells nothing
     else. In doubt it stays in the person's own memory."""
     if proposal.topic.casefold() in ME and not is_of_work(sentence):
         return False

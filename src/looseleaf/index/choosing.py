@@ -1,4 +1,4 @@
-"""What every index decides alike: which words of a question choose candidates, and how much is looked at."""
+"""What all indexes decide alike: which words of a question choose candidates, and how much is looked at."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ALIKE = 4
-"""Most passages of one text, or items of the same words, among the candidates."""
+"""Most passages of one text, or items with the same words, among the candidates."""
 
 DEEPER = 20
 """How many times more rows to read where those crowd out the others."""
@@ -35,8 +35,8 @@ _POSTINGS = 20_000
 
 
 def choose_words(terms: Mapping[str, int], size: int) -> tuple[tuple[str, ...], str]:
-    """Return the words that choose candidates: the rarer ones, within the limit of visits; and, or "", the one that an
-    item must have besides another of them.
+    """Return the words that choose candidates: the rarer ones, within the limit of visits; and the one (or "") that
+    an item must have besides another of them.
 
     Where even the rarest stands nearly everywhere, an item must contain two of them.
     """

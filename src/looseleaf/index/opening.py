@@ -1,4 +1,4 @@
-"""Views that are searched: files of a folder, or tables of the database that the log is in. Decided here alone."""
+"""Views that are searched: files of a folder, or tables of the database that the log is in. Only this file decides."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KNOWN: WeakKeyDictionary[Store, PostgresIndex] = WeakKeyDictionary()
 
 @contextmanager
 def reading_index(store: Store) -> Iterator[Index | None]:
-    """Open the index for reading; None if there is none that can be read. Where it is damaged after all, DamagedIndex
+    """Open the index for reading; None if there is none that can be read. If it proves damaged later, DamagedIndex
     or OSError says so."""
     if store.tables is not None:
         yield index_in_database(store)
@@ -71,7 +71,7 @@ _TEXTS = {
 
 
 def all_rows(store: Store) -> Iterator[tuple[str, bytes]]:
-    """Yield all that a database has of a memory, in any words: its files, and then what the tables of its index say."""
+    """Yield all words that a database has of a memory: its files, and then what the tables of its index say."""
     assert store.tables is not None
     yield from all_files(store)
     database, memory = store.tables

@@ -44,8 +44,8 @@ FEW = 2000
 all the rest."""
 
 WAITING = 64
-"""Items of a larger memory that may wait for their postings: many at once cost a fraction of what they cost one by one,
-and what a process does not know yet, it reads with its next look."""
+"""Items of a larger memory that may wait for their postings: together they cost a fraction of what they cost one by
+one, and a process reads what it does not know yet with its next look."""
 
 _LINES = 1000
 """Lines to look up at once."""
@@ -54,7 +54,7 @@ _NO_LINE = 2**31 - 1
 """More than any line's number."""
 
 _SURE = 100
-"""Characters that the key of a name has of it, however long it is."""
+"""Characters of a name that its key has, however long the name is."""
 
 _REACH = 2
 """Neighbors that come with the candidates: most questions need them next."""
@@ -473,7 +473,7 @@ class PostgresIndex:
 
 @contextmanager
 def _explained(database: Database) -> Iterator[None]:
-    """Make a sentence of what the last answers of a pipeline say."""
+    """Make a sentence of the errors in the last answers of a pipeline."""
     try:
         yield
     except psycopg.Error as error:

@@ -1,7 +1,7 @@
 """Vectors of texts in PostgreSQL, of one memory and one model: rows of float16.
 
-Where the extension pgvector is there and runs, they are compared in the database: each of a memory, or by an index of
-its own where it has many. Else the process that searches reads them once, and compares them as it does those of files.
+Where the extension pgvector is there and runs, they are compared in the database: all of a memory's, or through an
+index of its own if it has many. Else the process that searches reads them once, and compares them as those of files.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from looseleaf.store.postgres.database import Database
 
 MANY = 20_000
-"""Vectors from which on a memory has an index of its own: comparing fewer takes a few milliseconds, and an index would
-have to be kept."""
+"""A memory with this many vectors has an index of its own: comparing fewer takes a few milliseconds, and an index would
+have to be kept up to date."""
 
 _READ_AT_ONCE = 8_192
 _MEMORIES_AT_ONCE = 1_000
@@ -287,8 +287,8 @@ def improve(owner: Database, memory: int, name: str) -> Iterator[str]:
     """Make a memory's vectors as fast to search as they can be, in a database that compares them, and yield what was
     done. `owner`: the database, as the role that owns the tables, which alone may make an index.
 
-    Vectors from before pgvector was there move to where they are compared. A memory of many gets an index of its own.
-    Either may be repeated, and an index that was not finished is made again.
+    Vectors from before pgvector was there move to where they are compared. A memory with many gets an index of its own.
+    Both may be repeated, and an index that was not finished is made again.
     """
     import numpy
     from psycopg import sql

@@ -1,4 +1,4 @@
-"""What hooks record of a memory that is elsewhere: kept here at once, and brought there by a process in the background.
+"""What hooks record for a memory that is elsewhere: kept here at once, and brought there in the background.
 
 A hook waits for no network, and loads no driver. It records into a memory of this machine, private to it, as it would
 into a folder's; so what it takes from a transcript it takes once. A process that it starts brings the traces to the
@@ -32,14 +32,14 @@ else:
 
 CHORE = "views/delivering.lock"
 WAIT_SECONDS = 2.5
-"""How long a hook waits, before the model writes to the memory, until what it has read is there."""
+"""How long a hook waits, before the model writes to the memory, for what it has read to be there."""
 _AT_ONCE = 200
 _BYTES = 1 << 20
 """Traces of a batch, and about how many bytes."""
 _TURNS = 200
-"""Turns of which it is known what they are called there."""
+"""Turns whose names there are remembered."""
 _REMOVED_DAYS = 40.0
-"""Days after which a spool that nobody used, and of which all was delivered, is removed."""
+"""Days after which an unused spool, all of it delivered, is removed."""
 
 
 def state_folder() -> str:
@@ -69,7 +69,7 @@ class Spool:
     # --- in a hook -------------------------------------------------------------------------
 
     def snapshot(self) -> str:
-        """Return what the memory told at the last delivery; "" before the first."""
+        """Return the snapshot that came with the last delivery; "" before the first."""
         try:
             with open(os.path.join(self.folder, "snapshot.md"), encoding="utf-8") as file:
                 return file.read()
@@ -109,7 +109,7 @@ class Spool:
             return None
 
     def deliver_now(self, memory: Memory) -> bool:
-        """Deliver, and wait a little for that; False: it is not all there."""
+        """Deliver, and wait a little for it; False: not everything is there."""
         import subprocess
 
         until = time.monotonic() + WAIT_SECONDS
@@ -129,7 +129,7 @@ class Spool:
     # --- in the background -----------------------------------------------------------------
 
     def deliver(self, memory: Memory, sender: Sender) -> None:
-        """Bring all there that is not; unless another process does. What fails is said by the next hook."""
+        """Deliver what is not there yet, unless another process does. The next hook says what failed."""
         store = memory.parts.store
         with memory.parts.files.alone(CHORE) as is_alone:
             if not is_alone:
@@ -166,7 +166,7 @@ class Spool:
                 if len(asked) > 1:
                     self._keep(mark | {"plan": None, "most": len(asked) // 2})
                     return True
-                if asked[0].get("tags"):  # what raises trust, only some tokens may say
+                if asked[0].get("tags"):  # only some tokens may send what raises trust
                     self._keep(mark | {"plan": None, "tags": False})
                     return True
                 memory.parts.note(f"One thing that was said was not delivered: {error}")  # it stays here
@@ -178,7 +178,7 @@ class Spool:
         return True
 
     def _plan(self, memory: Memory, mark: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return which traces are sent next: those of one session, of which each turn can be named there."""
+        """Return which traces are sent next: those of one session whose turns can each be named there."""
         start = Position(*mark["at"])
         begun: dict[str, None] = {}
         to, session, size, count = start, None, 0, 0
@@ -266,7 +266,7 @@ def _request_of(trace: Trace, turn: str | None, has_tags: bool) -> dict[str, Any
 
 
 class TooMuch(Refused):
-    """Something that the other side does not take."""
+    """More than the other side takes."""
 
 
 class Sender(Protocol):
@@ -293,7 +293,7 @@ class HttpSender:
             told = self._ask("POST", path, asked, {"idempotency-key": key})
         except _Answered as answered:
             if answered.kind == "gone-since":
-                return []  # it was there, and was forgotten
+                return []  # it was there, and has been forgotten
             if answered.status in (413, 422) and answered.kind != "key-used":
                 raise TooMuch(str(answered)) from None
             if answered.kind == "key-used":
@@ -399,7 +399,7 @@ def sender_for(spool: Spool) -> Sender:
 
 
 def remove_old() -> None:
-    """Remove the spools that nobody used for long, and of which all was delivered."""
+    """Remove spools that were not used for long, if all of them was delivered."""
     import shutil
 
     root, least = state_folder(), time.time() - _REMOVED_DAYS * 86_400

@@ -1,4 +1,4 @@
-"""Where the memory is that hooks record: in a folder, or elsewhere, at a server or in a database."""
+"""Where the memory is that hooks record into: in a folder, or elsewhere, at a server or in a database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Target:
 
     @property
     def key(self) -> str:
-        """What tells it from others, without a password."""
+        """What tells it apart from others, without a password."""
         if self.server:
             return f"{self.server} {self.name}"
         from urllib.parse import urlsplit
@@ -33,14 +33,14 @@ class Target:
 
 
 def target_of(named: str | None) -> Target | None:
-    """Return where the memory is that hooks record, if that is not a folder."""
+    """Return where the memory is that hooks record into, if that is not a folder."""
     server = os.environ.get(SERVER, "").rstrip("/")
     where = named or os.environ.get("LOOSELEAF_HOME", "")
     if server:
         base, _, name = server.partition("/m/")
         if not base.startswith(("http://", "https://")):
             raise Invalid(
-                f"The hook did nothing: {SERVER} is no address such as https://memory.example/m/NAME."
+                f"The hook did nothing: {SERVER} is not an address such as https://memory.example/m/NAME."
             )
         name = name.replace(":", "/") or (_namespace(where) if is_address(where) else "")
         if not name:

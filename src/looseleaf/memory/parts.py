@@ -214,7 +214,7 @@ class Parts(PlaceParts):
 
     @property
     def has_team(self) -> bool:
-        """True if what is about a team's matter belongs in the shared memory under this one."""
+        """True if what is about a team's work belongs in the shared memory under this one."""
         return self.layers is not None and self._find_team() is not None
 
     def _find_team(self) -> Layer | None:

@@ -60,7 +60,7 @@ class PlaceParts:
 
     @property
     def has_team(self) -> bool:
-        """True if what is about a team's matter belongs in another memory, a shared one."""
+        """True if what is about a team's work belongs in another memory, a shared one."""
         return bool(self.replays and self.replays.get("team"))
 
     def team(self) -> tuple[str, PlaceParts] | None:

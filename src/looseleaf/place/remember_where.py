@@ -117,7 +117,7 @@ def _remember_in_team(
     parts: Needs, text: str, topic: str | None, *, all_of_it: bool, redacted: bool
 ) -> Remembered:
     """Remember a text in the shared memory under this one: all of it, or the sentences that are surely about the
-    team's matter. A rule stays here as well: there it waits."""
+    team's work. A rule stays here as well: there it waits."""
     from looseleaf.language.sentences import sentences
 
     team = parts.team()

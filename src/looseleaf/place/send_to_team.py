@@ -1,9 +1,9 @@
-"""What a person says about the team's matter goes from the person's own memory to the shared one under it
+"""What a person says about the team's work goes from the person's own memory to the shared one under it
 (docs/TEAMS.md).
 
-It goes as what is about the user goes home (`send_home.py`): as an entry of the shared memory's own, the sentence that
-says it, with its time and its level, the name of the person, and the way back. In doubt it stays. A rule stays here,
-too: here it holds at once, there a reviewer decides.
+It goes the way facts about the user go home (`send_home.py`): as an entry of the shared memory's own, with the sentence
+that says it, its time and level, the person's name, and the way back. In doubt it stays. A rule stays here, too: here
+it holds at once, there a reviewer decides.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def bare_name(where: str) -> str:
 
 class TeamSender(HomeSender):
     topic = PROJECT
-    told = "What is about the team's matter stays in this memory: the shared one was not changed."
+    told = "What is about the team's work stays in this memory: the shared one was not changed."
     member = "team"
 
     def __init__(self, context: Context, parts: Needs) -> None:

@@ -1,7 +1,7 @@
 """The memories of a database behind a server: each named by its namespace, and opened when it is asked for.
 
-An open one has no file and no connection of its own, so more of them stay open. Which there are is known without
-asking: the database tells of new and removed ones, and is asked for all names now and then.
+An open one has no file and no connection of its own, so more of them stay open. Their names are known without asking:
+the database tells of new and removed memories, and is asked for all names now and then.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class DatabasePool(Pool):
         self._editions: dict[int, list[int]] = {}
         self._asked = 0.0
         self.on_left: list[Callable[[str], None]] = []
-        """Told, in the server's own thread, which memory is gone that was here."""
+        """Told, in the server's own thread, the name of a memory that is gone."""
         listening.on_told.append(self._hear)
         listening.on_beat.append(self._beat)
 
-    # --- which there are -------------------------------------------------------------------
+    # --- names -----------------------------------------------------------------------------
 
     def names(self) -> list[str]:
         return sorted(self._numbers)
@@ -175,7 +175,7 @@ class DatabasePool(Pool):
             )
         where = self._address.of(name).where
         if not await asyncio.to_thread(init, where):
-            raise Taken(f"No memory was made: one has the name {name} already.")
+            raise Taken(f"No memory was made: there already is one named {name}.")
         await asyncio.to_thread(self._tell_made, name)
         return where
 
@@ -206,7 +206,7 @@ class DatabasePool(Pool):
         super().start()
 
     def _clear_aside(self) -> None:
-        """Remove what was put aside long ago; one server of all does."""
+        """Remove what was put aside long ago; one server at a time does this."""
         with self._state.claim("clearing") as is_mine:
             if not is_mine:
                 return

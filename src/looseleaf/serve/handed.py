@@ -1,7 +1,7 @@
 """Jobs that a server leaves to the workers of its database, where there are any.
 
-A worker carries such a job out like all others of its queue (`looseleaf.work`); a server only looks how it stands. So
-it goes on when the server is gone, and another server looks on.
+A worker carries out such a job like all others in its queue (`looseleaf.work`); a server only watches it. So the job
+goes on when the server is gone, and another server watches it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Workers:
         self._database = database_at(address)
 
     def may_have(self, kind: str, spec: Mapping[str, Any]) -> bool:
-        """True if there are workers, and this is for them: what changes nothing is quicker here."""
+        """True if there are workers, and the job is for them: what changes nothing is quicker here."""
         if kind not in KINDS or spec.get("dry_run"):
             return False
         file = spec.get("file")
@@ -49,7 +49,7 @@ class Workers:
             return False
 
     def ask(self, path: str, kind: str, spec: Mapping[str, Any]) -> int:
-        """Have a job of a memory done, and return its number in the queue."""
+        """Ask for a job of a memory, and return its number in the queue."""
         more = {name: spec[name] for name in FIELDS[kind] if name in spec}
         with PostgresStore.open(parse_address(path)) as store:
             if kind == "import":
@@ -58,7 +58,7 @@ class Workers:
             return defer(store, kind, spec.get("agent") or "", **more)
 
     def look(self, path: str, kind: str, number: int) -> tuple[str, dict[str, Any]]:
-        """Return the state of a job in the queue, and what is said of it when it has ended."""
+        """Return the state of a job in the queue, and what came of it when it has ended."""
         with PostgresStore.open(parse_address(path)) as store:
             edition = list(store.edition() or ())
             try:

@@ -44,11 +44,11 @@ REMOVED, MADE = ".removed", ".made"
 """What is told in place of a document's path: that a memory was put aside, or made."""
 
 PATIENCE = 4.0
-"""How long a query of a server is tried again while the database is away: somebody waits for the answer."""
+"""How long a query of a server is tried again while the database is away: a client waits for the answer."""
 BEAT_SECONDS = 1.0
-"""How often the connection is tried on which nothing comes."""
+"""How often a silent connection is tried."""
 DEAF_SECONDS = 5.0
-"""After so long without a sign of the database, a server lets nobody in."""
+"""After this long without a sign of the database, a server lets nobody in."""
 _PAUSE, _LONGEST_PAUSE = 0.1, 1.0
 
 _FOLDERS = ("", "jobs", "servers")
@@ -61,7 +61,7 @@ _log = logging.getLogger("looseleaf")
 
 
 class Listening:
-    """The connection on which the database tells this process what changed. What is told, is told in its thread.
+    """The connection on which the database tells this process what changed. Callbacks run in its thread.
 
     `on_told` gets the number of a memory and the path that changed there; `on_beat` is called each second, with True
     after a connection was made: anything may have changed before.
@@ -89,7 +89,7 @@ class Listening:
             )
 
     def start(self) -> None:
-        """Begin to listen; return when what there is has been read."""
+        """Begin to listen; return when everything that is there has been read."""
         self._thread.start()
         if not self._ready.wait(4 * DEAF_SECONDS):
             self.require()
@@ -159,7 +159,7 @@ class SharedState:
         """Held while a document is asked for or written: what is here is never older than it was."""
         self._depth = 0
         self._changed: list[str] = []
-        """Documents that changed, of which nobody was told yet."""
+        """Documents that changed, which nobody was told yet."""
         self._listening = listening
         if listening is not None:
             listening.on_told.append(self._hear)
@@ -279,7 +279,7 @@ class SharedState:
         return {"address": Address(self.address.url, "", self.address.pooled).where}
 
     def claim(self, name: str) -> AloneInDatabase:
-        """Return a chore of which one process of all is the owner; it ends with its process."""
+        """Return a chore that only one process at a time owns; the claim ends with its process."""
         return self.store.alone(name)
 
     @contextmanager
@@ -296,7 +296,7 @@ class SharedState:
                     self.put(name, None)
 
     def servers(self) -> list[str]:
-        """Return the addresses of the servers that run, the newest last; those that were killed are taken away."""
+        """Return the addresses of the servers that run, the newest last; those of killed ones are removed."""
         found = []
         for name in self.names("servers"):
             data = self.see(name).data
@@ -373,7 +373,7 @@ class SharedAudit:
             with self._changed:
                 del self._owed[: len(lines)]
             for each in waiting:
-                with suppress(InvalidStateError):  # whoever asked is gone
+                with suppress(InvalidStateError):  # the request that waited is gone
                     each.set_result(None)
             if last.segment != self._segment:
                 self._drop_old(last.segment)

@@ -25,13 +25,13 @@ else:
     Protocol = object
 
 FORGOTTEN = "log/tombstones.jsonl"
-"""The path of which a database tells when something was forgotten in a memory."""
+"""The path that a database tells of when something was forgotten in a memory."""
 _LOCK = "access.lock"
 
 
 @frozen
 class Seen:
-    """A document as it was seen. `data`: None where there is none. Another one has another `mark`."""
+    """A document as it was seen. `data`: None where there is none. A changed one has another `mark`."""
 
     mark: object
     data: bytes | None
@@ -55,14 +55,14 @@ class State(Protocol):
 
     @property
     def workers(self) -> Workers | None:
-        """Those to whom a server leaves jobs; None: it does them itself."""
+        """The workers to which a server leaves jobs; None: it does them itself."""
 
     def see(self, name: str, before: Seen | None = None) -> Seen:
         """Return a document; `before` itself if it has not changed since. It never waits for another machine."""
 
     def changing(self, name: str) -> AbstractContextManager[Draft]:
-        """Change a document alone, of all servers: `see` is up to date inside the block. What the draft is at its end
-        is durable then."""
+        """Change a document as the only one of all servers: `see` is up to date inside the block. At its end, the draft
+        is durable."""
 
     def put(self, name: str, data: bytes | None) -> None:
         """Replace a document that only this process changes; None: it goes."""
@@ -80,7 +80,7 @@ class State(Protocol):
         """True while a process says so."""
 
     def told(self) -> dict[str, str]:
-        """Return what another process opens the same state with."""
+        """Return what another process needs to open the same state."""
 
     def place(self, name: str) -> str:
         """Say where a document is, to a person."""

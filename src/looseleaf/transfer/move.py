@@ -1,8 +1,8 @@
 """Move a memory between a folder and a database: the same bytes, the same ids.
 
-The source stays whole until the target is proven, byte by byte. What writes to it meanwhile waits, and is told
-afterwards where to go. A move that was killed is repeated: a target that was not proven is not there, and one that was
-is found to be the same.
+The source stays whole until the target is proven, byte by byte. What writes to it meanwhile waits, and is then told
+where to go. A move that was killed can be repeated: a target that was not proven is not there, and one that was is
+found to be the same.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ def _to_database(source: str, target: str, progress: Progress | None) -> Moved:
     with Memory(path) as memory:
         store = memory.parts.files
         if (to := store.moved_to()) not in (None, address.shown):
-            raise Refused(f"Nothing was moved: this memory moved to {to} before. Move it from there.")
+            raise Refused(f"Nothing was moved: this memory has already moved to {to}. Move it from there.")
         if to is None:
             store.mend_ends()
         with ExitStack() as held:
             sink = _Sink(held.enter_context(Arrival(address)))
-            # The target is committed within the source's lock: no moment has both open, or none.
+            # The target is committed within the source's lock: at no moment are both open, or neither.
             taken = export_whole(
                 memory, sink, progress, at_end=lambda: _settle(sink, held, store, address.shown)
             )
@@ -191,7 +191,7 @@ def _compare(path: str, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
             is_same = False
         if not is_same:
             raise Refused(
-                f"Nothing was moved: {path} already is another memory, or has gone on since. Choose a new folder."
+                f"Nothing was moved: {path} is already another memory, or has gone on since. Choose a new folder."
             )
         count, size = count + 1, size + len(data)
     return count, size

@@ -38,7 +38,7 @@ FIELDS: dict[str, dict[str, type]] = {
     "check": {},
     "improve": {},
 }
-"""What may be asked of each kind. `since`: the mark that the window must still have; `source`: of what was received."""
+"""What may be asked of each kind. `since`: the mark that the window must still have; `source`: what was received."""
 
 KINDS = tuple(FIELDS)
 
@@ -46,7 +46,7 @@ _OF_AGENTS = frozenset({"distill", "compact", "import"})
 """Kinds that are an agent's own: one may wait for each."""
 
 _TELLS_APART = ("source", "full", "model")
-"""Fields that make a job another one."""
+"""Fields that tell jobs of a kind apart."""
 
 _WAITED_FOR = frozenset({"import", "check", "compact"})
 """Kinds that a person or a model waits for: they go first."""
@@ -61,9 +61,9 @@ _TOLD = 20
 """Ended jobs that a memory remembers."""
 
 AGAIN = "1 hour"
-"""When talk is looked at again whose job was cancelled."""
+"""When talk whose job was cancelled is looked at again."""
 
-GONE = "It failed, and what it said is not kept. Try it again."
+GONE = "It failed, and the reason was not kept. Try it again."
 
 _STATES = {
     "todo": "waiting",
@@ -108,13 +108,13 @@ VALUES (%s, %s, %s, %s, %s, %s::jsonb)
 ON CONFLICT (queueing_lock) WHERE status = 'todo' DO UPDATE SET priority = greatest(j.priority, excluded.priority)
 RETURNING id
 """
-# Of a job that waits already, the row is locked until the transaction ends: so no worker takes it before it can see
-# what this transaction writes.
+# The row of a job that waits already is locked until the transaction ends: so no worker takes it before it can see what
+# this transaction writes.
 
 
 def defer(store: OpenStore, kind: str, agent: str = "", *, on: Wire | None = None, **more: object) -> int:
-    """Have a job done, and return its number: of the one that waits already, if there is one. `on`: in a transaction
-    of the store; the job is there if that ends well. `agent`: else `main`, or for an import that of histories."""
+    """Ask for a job, and return its number: that of the one that waits already, if there is one. `on`: a transaction of
+    the store; the job is there if that commits. `agent`: else `main`, or for an import the one of histories."""
     database = in_database(store)
     given = _checked(kind, more)
     own = (
@@ -146,10 +146,14 @@ def in_database(store: OpenStore) -> PostgresStore:
 def _checked(kind: str, given: Mapping[str, object]) -> dict[str, object]:
     fields = FIELDS.get(kind)
     if fields is None:
-        raise Invalid(f"Nothing was done: there is no job {kind!r:.40}. The jobs are {', '.join(KINDS)}.")
+        raise Invalid(
+            f"Nothing was done: there is no kind of job {kind!r:.40}. The kinds are {', '.join(KINDS)}."
+        )
     for name, value in given.items():
         if name not in fields or (value is not None and not isinstance(value, fields[name])):
-            raise Invalid(f"Nothing was done: {kind} has no {name[:40]!r}, or it is of the wrong kind.")
+            raise Invalid(
+                f"Nothing was done: {kind} has no {name[:40]!r}, or its value is of the wrong type."
+            )
     if kind == "import" and not is_id(str(given.get("source"))):
         raise Invalid("Nothing was done: an import needs the source that `receive` returned.")
     return {name: value for name, value in given.items() if value not in (None, False)}
@@ -172,8 +176,8 @@ def received(store: PostgresStore, source: str) -> tuple[str, Document]:
         if document is not None:
             return name, document
     raise NotFound(
-        "Nothing was imported: what was received is gone, since something was forgotten here or the import has ended. "
-        "Send it again."
+        "Nothing was imported: what was received is gone, because something was forgotten here or the import "
+        "has ended. Send it again."
     )
 
 
@@ -237,12 +241,12 @@ def job(store: OpenStore, id: int) -> JobState:
     """Return a job of a memory."""
     found = jobs_of(store, id)
     if not found:
-        raise NotFound("There is no job of this number in this memory.")
+        raise NotFound("There is no job with this number in this memory.")
     return found[0]
 
 
 def cancel(store: OpenStore, id: int) -> JobState:
-    """Take a job out of the queue that waits."""
+    """Take a waiting job out of the queue."""
     database = in_database(store)
     before = job(store, id)
     query = (
@@ -253,7 +257,7 @@ def cancel(store: OpenStore, id: int) -> JobState:
     if before.kind == "distill" and rows:
         note_left(database, before.agent, AGAIN)  # an earlier attempt may have taken the note away
     if not rows or rows[0][0] is None:
-        why = "it runs, and is carried out" if before.state == "running" else "it has ended"
+        why = "it is running, and will be carried out" if before.state == "running" else "it has ended"
         raise Refused(f"Nothing was cancelled: {why}.")
     if rows[0][1] is not None:
         drop_received(database, str(rows[0][1]))
@@ -261,7 +265,7 @@ def cancel(store: OpenStore, id: int) -> JobState:
 
 
 def retry(store: OpenStore, id: int) -> JobState:
-    """Have a job tried now that failed, or that waits to be tried again."""
+    """Try a job at once that failed, or that waits to be tried again."""
     database = in_database(store)
     job(store, id)
     query = (
@@ -310,12 +314,12 @@ SELECT count(*) FROM looseleaf_jobs.procrastinate_workers WHERE last_heartbeat >
 
 
 def count_workers(database: Database) -> int:
-    """Return how many workers live."""
+    """Return how many workers are alive."""
     return int(database.run(None, _WORKERS)[0][0])
 
 
 def figures(database: Database) -> dict[str, Any]:
-    """Return what the queue of a database looks like: jobs by kind and state, how long the oldest has waited, how many
+    """Return the figures of a database's queue: jobs by kind and state, how long the oldest has waited, how many
     agents' talk waits to be distilled and how old the oldest of it is, and how many workers there are."""
     jobs: dict[str, dict[str, int]] = {}
     oldest = 0.0

@@ -29,7 +29,7 @@ PROBLEMS = 1_000
 """Problems that are named; the others are counted."""
 
 LEFT = "10 minutes"
-"""When talk is looked at again that could not be distilled yet: a tool has not answered."""
+"""When talk that could not be distilled yet is looked at again: a tool has not answered."""
 
 _AT_ONCE = 2_000
 """Items that get postings in one transaction."""
@@ -79,7 +79,7 @@ def import_file(memory: Memory, path: str, more: Mapping[str, Any], step: Step |
 
 
 def check(memory: Memory, more: Mapping[str, Any]) -> Result:
-    """Read all again and hash it."""
+    """Read everything again and hash it."""
     problems = memory.check()
     errors = sum(each.severity == "error" for each in problems)
     numbers = {"errors": errors, "notes": len(problems) - errors}

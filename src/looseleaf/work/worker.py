@@ -1,8 +1,8 @@
 """A worker: a process that takes jobs from the queue of a database, several at a time, each in a thread.
 
-It says every few seconds that it is alive. What a worker has that says nothing for a while waits again: so a job is
-tried until it succeeds or has failed often, whatever becomes of the process, and since a job finds what was done
-before, it is done once in effect. The worker itself goes on when the database was away.
+It says every few seconds that it is alive. When it says nothing for a while, its jobs wait again: so a job is tried
+until it succeeds or has failed too often, whatever becomes of the process; and since a job finds what was done before,
+it is done once in effect. The worker itself goes on after the database was away.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ MOST_AT_ONCE = 8
 """More would take connections from each other."""
 
 POLL_SECONDS = 1.0
-"""How often to look for jobs that no notification tells of: those that had to wait."""
+"""How often to look for jobs that no notification announces: those that had to wait."""
 BEAT_SECONDS = 5.0
 SILENT_SECONDS = 30.0
-"""A worker that said nothing for so long is dead, or cut off."""
+"""A worker that says nothing for this long is dead, or cut off."""
 KEEP_SECONDS = 10.0
 """How often to look for lost jobs and for talk that is due."""
 CLEAN_SECONDS = 600.0
@@ -71,7 +71,7 @@ LIFT, OLD = "5 minutes", "7 days"
 _DUE_AT_ONCE = 500
 
 _PASSING = (Busy, Unreadable, Unwritten, ModelFailed, Outdated, Stale, SpendingLimit)
-"""What may be otherwise later."""
+"""Failures that may pass by themselves."""
 
 LOG = logging.getLogger("looseleaf.work")
 
@@ -113,12 +113,12 @@ class Worker:
         timing: Timing | None = None,
         walls: Callable[[str], Walls] = lambda agent: nothing,
     ) -> None:
-        """`distiller`: of all memories, in place of the one that their settings name. `walls`: what an agent may do in
-        the memories under one whose jobs it has."""
+        """`distiller`: for all memories, in place of the one that their settings name. `walls`: what an agent may do in
+        the memories under the one whose job runs."""
         unknown = [kind for kind in kinds if kind not in KINDS]
         if unknown:
             raise Invalid(
-                f"No worker was started: there is no job {unknown[0]!r:.40}. There are {', '.join(KINDS)}."
+                f"No worker was started: there is no kind of job {unknown[0]!r:.40}. The kinds are {', '.join(KINDS)}."
             )
         if not 1 <= concurrency <= MOST_AT_ONCE:
             raise Invalid(
@@ -151,12 +151,12 @@ class Worker:
 
     def run(self) -> bool:
         """Take jobs. False: jobs were given back while their threads still run, and the process must end now."""
-        self._database.connect().close()  # where there is none, that is said at once
+        self._database.connect().close()  # if there is none, that is said at once
         refuse_version(self._database.shown, *version(self._database))
         self._register()
         listening = threading.Event()
         threading.Thread(target=self._listen, args=(listening,), name="looseleaf-listen", daemon=True).start()
-        # Threads of the pool would keep a process alive that has given their jobs back: it then ends by itself.
+        # Threads whose jobs were given back would keep the process alive: its caller then ends it.
         threads = ThreadPoolExecutor(self._concurrency, "looseleaf-job")
         try:
             with self._heeding_signals():
@@ -259,7 +259,7 @@ class Worker:
             self._register()
 
     def _keep(self) -> None:
-        """Return lost jobs to the queue, lift old ones, and defer what is due. Each worker does, at any time."""
+        """Return lost jobs to the queue, lift old ones, and defer what is due. Every worker does this, at any time."""
         running = [taken.id for taken in self._running.values()]
         values = self._id, running, f"{self._timing.silent} seconds", ATTEMPTS
         self._database.run(
@@ -376,7 +376,7 @@ class Worker:
 def _sentence(error: BaseException) -> str:
     if _bug(error) is None:
         return str(error)
-    return f"A fault of the program stopped it ({type(error).__name__}). The log of the worker says more."
+    return f"A fault of the program stopped it ({type(error).__name__}). The worker's log says more."
 
 
 def _bug(error: BaseException) -> BaseException | None:

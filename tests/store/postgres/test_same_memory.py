@@ -267,7 +267,7 @@ def test_a_move_to_another_memory_or_a_taken_folder_is_refused(tmp_path: Path, p
         memory.remember("I live in Bonn.")
     with pytest.raises(Refused, match="there is another memory at"):
         move(str(tmp_path / "other"), address)
-    with pytest.raises(Refused, match="already is another memory"):
+    with pytest.raises(Refused, match="is already another memory"):
         move(address, str(tmp_path / "other"))
     for one, other in ((str(tmp_path / "other"), str(tmp_path / "new")), (address, postgres.memory())):
         with pytest.raises(Refused, match="give a folder and the address"):

@@ -1,4 +1,4 @@
-"""The verb `database`: prepare a PostgreSQL database for memories, check it, or run a server for trying."""
+"""The verb `database`: prepare a PostgreSQL database for memories, check it, or run a server to try it out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def database(options: CliOptions) -> int:
 
 
 def _address(options: CliOptions) -> Address:
-    """Return the named database, else that of the memory that is named."""
+    """Return the database that is named, else that of the named memory."""
     from looseleaf.store.postgres.address import parse_address, without_password
 
     given = options.where or options.memory
@@ -111,7 +111,7 @@ def _improve(options: CliOptions) -> int:
     return 0
 
 
-# --- a server for trying -----------------------------------------------------------------
+# --- a server to try it out --------------------------------------------------------------
 
 
 def _start(options: CliOptions) -> int:

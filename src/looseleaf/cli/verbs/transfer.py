@@ -332,11 +332,11 @@ def move(options: CliOptions) -> int:
         print_json(moved.to_dict())
         return 0
     say(
-        f"{moved.to} is the memory now: {_plural(moved.files, 'file')}, {moved.bytes:,} bytes, each read back."
+        f"The memory is now at {moved.to}: {_plural(moved.files, 'file')}, {moved.bytes:,} bytes, each read back."
     )
     if moved.left_out:
         say(f"Left behind, because of their names: {_named(moved.left_out)}")
-    told = f"What is at {plain(moved.source)} stays as it was, and sends writers on. Remove it when you like."
+    told = f"What is at {plain(moved.source)} stays as it was, and tells writers where to go. Remove it when you like."
     next_step(options, told)
     return 0
 

@@ -65,7 +65,7 @@ def _walls(address: Address, agent: str) -> Walls:
 
 
 def _begin_logging() -> None:
-    """Tell what jobs fail, on standard error, and nothing of what the driver says meanwhile."""
+    """Tell on standard error which jobs fail, and nothing of what the driver says meanwhile."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("looseleaf: %(message)s"))
     log = logging.getLogger("looseleaf")
