@@ -21,7 +21,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.base.policy import Policy
 from looseleaf.store.postgres.address import parse_address
 from looseleaf.store.postgres.folder_view import check_hashes
-from looseleaf.store.postgres.log_rows import pack
+from looseleaf.store.postgres.places import pack
 from looseleaf.store.postgres.store import PostgresStore
 
 if TYPE_CHECKING:

@@ -693,7 +693,7 @@ def test_a_distiller_that_is_given_up_asks_no_more(place: Path) -> None:
         released.wait(30)
         return "no JSON at all"
 
-    released = threading.Event()
+    released, before = threading.Event(), set(threading.enumerate())
     policy = Policy(distill_seconds=0.05)
     with Memory(place / "m", policy=policy, model=ScriptedModel([slow, slow, slow])) as memory:
         memory.record(user="I'm Zhang San.")
@@ -701,7 +701,6 @@ def test_a_distiller_that_is_given_up_asks_no_more(place: Path) -> None:
         memory.distill()
         assert "Name: Zhang San" in memory.pages.read("USER.md").text
         released.set()
-        for thread in threading.enumerate():
-            if thread is not threading.current_thread() and thread.daemon:
-                thread.join(5)
+        for thread in set(threading.enumerate()) - before:
+            thread.join(5)
     assert len(asked) == 1

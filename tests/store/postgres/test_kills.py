@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import shutil
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 from database_actors import (
@@ -22,10 +24,13 @@ from database_actors import (
 )
 from looseleaf.base.errors import NotFound
 from looseleaf.base.ids import new_id
-from looseleaf.store.postgres.address import parse_address
+from looseleaf.store.postgres.address import database_of, parse_address
+from looseleaf.store.postgres.embedded import OWNER
 from looseleaf.store.postgres.store import PostgresStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from postgres import Running
 
 
@@ -156,12 +161,24 @@ def is_there(where: str) -> bool:
     return True
 
 
-def wait_for_a_half_move(running: Running, where: str) -> None:
-    """Wait until rows of a move are written, and not committed."""
-    deadline = time.monotonic() + 30
-    query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND mode = 'ExclusiveLock'"
-    while running.execute(query, database=running._own or "") == [(0,)]:
-        assert time.monotonic() < deadline
+@contextmanager
+def stopped_half_way(running: Running, where: str) -> Iterator[Callable[[], None]]:
+    """Have whoever writes a page wait; yield what waits until one does."""
+    name = database_of(where)
+    with psycopg.connect(running.address(name, OWNER)) as wire:
+        wire.execute("LOCK TABLE looseleaf.documents IN SHARE MODE")
+
+        def wait() -> None:
+            deadline = time.monotonic() + 30
+            query = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IS NOT NULL"
+            while running.execute(query, database=name) == [(0,)]:
+                assert time.monotonic() < deadline, "nothing was written"
+                time.sleep(0.005)
+
+        yield wait
+        if not wire.closed:
+            with suppress(psycopg.OperationalError):
+                wire.rollback()
 
 
 @pytest.mark.parametrize("whom", ["server", "process"])
@@ -171,9 +188,12 @@ def test_a_move_that_is_killed_leaves_nothing_and_is_repeated(
     source = tmp_path / "memory"
     shutil.copytree(folder, source)
     where = killed.memory()
-    with DatabaseActor(move_away, str(source), where) as actor:
+    with (
+        stopped_half_way(killed, where) as wait,
+        DatabaseActor(move_away, str(source), where) as actor,
+    ):
         assert actor.hear() == "ready"
-        wait_for_a_half_move(killed, where)
+        wait()
         if whom == "server":
             assert children(killed.server.pid or 0)
             kill_server(killed.server)

@@ -13,8 +13,10 @@ import psycopg
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import fold_name
+from looseleaf.store.postgres.check_database import refuse_unfit
 from looseleaf.store.postgres.database import database_at
 from looseleaf.store.postgres.folder_view import read_files
+from looseleaf.store.postgres.places import FIRST, begin_of
 from looseleaf.store.postgres.switch import insert_lines, split_lines
 from looseleaf.store.streams import stream_of_file
 
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from looseleaf.store.postgres.address import Address
-
-_SHIFT = 40
-FIRST = 1 << _SHIFT
 
 
 class Arrival:
@@ -42,6 +41,7 @@ class Arrival:
         """True if a memory is there already: a repeated move, if it is the same."""
 
     def __enter__(self) -> Self:
+        refuse_unfit(self._database)
         self._wire = self._database.hold()
         self._held.callback(self._database.give_back, self._wire)
         try:
@@ -126,11 +126,11 @@ class Arrival:
                 "INSERT INTO looseleaf.streams (memory, name, stream, next) VALUES (%s, %s, %s, %s)",
                 (self.memory, stream, number, FIRST),
             )
-        size = insert_lines(self._wire, self.memory, number, segment << _SHIFT, split_lines(data))
+        size = insert_lines(self._wire, self.memory, number, begin_of(segment), split_lines(data))
         self._wire.execute(
             "UPDATE looseleaf.streams SET next = greatest(next, %s), last = greatest(last, coalesce((SELECT max(pos) "
             "FROM looseleaf.records WHERE memory = %s AND stream = %s), 0)) WHERE memory = %s AND stream = %s",
-            ((segment << _SHIFT) + size, self.memory, number, self.memory, number),
+            (begin_of(segment) + size, self.memory, number, self.memory, number),
         )
 
     def prove(self, sums: dict[str, bytes]) -> None:
@@ -142,7 +142,7 @@ class Arrival:
                 if stream not in self._active:  # sealed, and nothing since
                     self._wire.execute(
                         "UPDATE looseleaf.streams SET next = %s WHERE memory = %s AND name = %s",
-                        ((last + 1) << _SHIFT, self.memory, stream),
+                        (begin_of(last + 1), self.memory, stream),
                     )
         found = {path: sha256(data).digest() for path, data in read_files(self._wire, self.memory)}
         if self.is_there:

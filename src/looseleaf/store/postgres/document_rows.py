@@ -12,8 +12,9 @@ from looseleaf.base.values import Document, Stat, sha256
 from looseleaf.store import JOURNAL
 from looseleaf.store.machines import OTHERS
 from looseleaf.store.postgres.database import Lost
-from looseleaf.store.postgres.log_rows import TRIES, LogRows, unpack
+from looseleaf.store.postgres.log_rows import TRIES, LogRows
 from looseleaf.store.postgres.look import stat_of
+from looseleaf.store.postgres.places import unpack
 from looseleaf.store.root import ASIDE, over_limit
 from looseleaf.store.streams import stream_of_file
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from looseleaf.base.values import Position, Problem, sha256
 from looseleaf.store.check_repair import ENTRY_FILES, MISSING_FILE, check_schema
 from looseleaf.store.losses import TO_DO
+from looseleaf.store.postgres.places import segment_of
 from looseleaf.store.records import BODIES, HASH
 from looseleaf.store.streams import records_in, segment_name, stream_files
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from looseleaf.store.postgres.database import Wire
     from looseleaf.store.postgres.log_rows import LogRows
-
-_SHIFT = 40
 
 
 def read_all(rows: LogRows) -> Iterator[tuple[str, bytes]]:
@@ -37,7 +36,7 @@ def read_files(wire: Wire, memory: int) -> Iterator[tuple[str, bytes]]:
         "SELECT name, stream, next FROM looseleaf.streams WHERE memory = %s ORDER BY name", (memory,)
     ).fetchall()
     for name, number, end in rows:
-        yield from _read_segments(wire, memory, str(name), int(str(number)), int(str(end)) >> _SHIFT)
+        yield from _read_segments(wire, memory, str(name), int(str(number)), segment_of(int(str(end))))
     with wire.cursor(name="looseleaf_documents", binary=True) as cursor:
         cursor.itersize = 200
         cursor.execute(
@@ -60,7 +59,7 @@ def _read_segments(
         segment = 0
         lines: list[bytes] = []
         for at, line in cursor:
-            own = int(str(at)) >> _SHIFT
+            own = segment_of(int(str(at)))
             if own != segment and lines:
                 yield f"{archive}/{segment_name(segment)}", b"".join(lines)
                 lines = []

@@ -16,6 +16,7 @@ from looseleaf.store import records as codec
 from looseleaf.store.machines import stream_of
 from looseleaf.store.postgres.database import Lost
 from looseleaf.store.postgres.look import stat_of
+from looseleaf.store.postgres.places import FIRST, begin_of, byte_of, pack, segment_of, unpack
 from looseleaf.store.postgres.rows import MemoryRows
 from looseleaf.store.records import BODIES, Bodies
 from looseleaf.store.streams import SUMS, records_in, segment_name, stamped, stream_files, stream_of_file
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Edition, Problem, Record
     from looseleaf.store.postgres.address import Address
     from looseleaf.store.postgres.database import Database
-
-_SHIFT = 40
-_MASK = (1 << _SHIFT) - 1
-FIRST = 1 << _SHIFT
-"""Where the first record of a stream begins: segment 1, byte 0."""
 
 _FIRST_ROWS, _MOST_ROWS = 64, 2048
 """Records to read at once: few at first, since often one is wanted."""
@@ -49,14 +45,6 @@ _WITH_BODIES = (
     "ON CONFLICT (memory, path) DO NOTHING) SELECT * FROM w"
 )
 """A write and the bodies of its records, in one statement: where it is refused, they are not there either."""
-
-
-def pack(position: Position) -> int:
-    return (position.segment << _SHIFT) | position.offset
-
-
-def unpack(number: int) -> Position:
-    return Position(number >> _SHIFT, number & _MASK)
 
 
 class LogRows(MemoryRows):
@@ -221,7 +209,7 @@ class LogRows(MemoryRows):
         """Return the file that would hold a segment."""
         path, archive = stream_files(stream)
         end = self._ends().get(stream, FIRST) if stream else FIRST
-        return path if segment >= end >> _SHIFT else f"{archive}/{segment_name(segment)}"
+        return path if segment >= segment_of(end) else f"{archive}/{segment_name(segment)}"
 
     def raw_lines(self, stream: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of a stream with their places, from one place to another."""
@@ -364,7 +352,7 @@ class LogRows(MemoryRows):
         if tail is not None and tail.begin < place <= tail.end:
             line = next((line for at, line in tail.lines if at + len(line) == place), None)
             return None if line is None else _record_of(line)
-        values = (self.memory, place, position.segment << _SHIFT, self.memory, stream)
+        values = (self.memory, place, begin_of(position.segment), self.memory, stream)
         rows = self.run(query.replace("SELECT line", "SELECT line, pos"), values)
         if not rows or int(rows[0][1]) + len(rows[0][0]) != place:
             return None
@@ -395,7 +383,7 @@ class LogRows(MemoryRows):
         if segment != position.segment or at > position.offset:
             before = self.seals(stream, position.segment)
             segment, at, sum = position.segment, 0, crc32(before) if before else 0
-        base = segment << _SHIFT
+        base = begin_of(segment)
         for _, line in self.raw_lines(stream, base + at, base + position.offset):
             sum, at = crc32(line, sum), at + len(line)
         self._sums[stream] = segment, at, sum
@@ -411,7 +399,7 @@ class LogRows(MemoryRows):
         sealed = [
             number
             for number in self._segment_numbers(stream)
-            if number < (self._ends().get(stream, FIRST) >> _SHIFT)
+            if number < segment_of(self._ends().get(stream, FIRST))
         ]
         listed = re.findall(rb"  ([0-9]{6,})\.jsonl\n", data)
         # Only the newest: an older one has lost its seal, which `check` must keep reporting.
@@ -442,21 +430,21 @@ class LogRows(MemoryRows):
         """Return the path, the identity and the size of each segment, by number."""
         found: dict[int, tuple[str, tuple[int, int], int]] = {}
         path, archive = stream_files(stream)
-        active = self._ends().get(stream, FIRST) >> _SHIFT
+        active = segment_of(self._ends().get(stream, FIRST))
         for number in self._segment_numbers(stream):
             last = self.run(
                 "SELECT pos, octet_length(line) FROM looseleaf.records WHERE memory = %s AND pos < %s AND stream = "
                 "(SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s) ORDER BY pos DESC LIMIT 1",
-                (self.memory, (number + 1) << _SHIFT, self.memory, stream),
+                (self.memory, begin_of(number + 1), self.memory, stream),
             )
-            size = (int(last[0][0]) & _MASK) + int(last[0][1])
+            size = byte_of(int(last[0][0])) + int(last[0][1])
             place = path if number >= active else f"{archive}/{segment_name(number)}"
             found[number] = place, (self._edition_number(), number), size
         return found
 
     def segment(self, stream: str, number: int, start: int = 0) -> bytes:
         """Return the bytes of a segment from a place on."""
-        base = number << _SHIFT
+        base = begin_of(number)
         return b"".join(line for _, line in self.raw_lines(stream, base + start, base + FIRST))
 
     def log_file(self, path: str) -> bytes | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from looseleaf.base.paths import canonical
 from looseleaf.base.values import sha256
 from looseleaf.store.documents import Removal, StagedFile
+from looseleaf.store.postgres.places import begin_of, segment_of
 from looseleaf.store.streams import stream_of_file
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from looseleaf.store.postgres.database import Wire
     from looseleaf.store.postgres.log_rows import LogRows
 
-_SHIFT = 40
 _AT_ONCE = 2000
 
 
@@ -90,7 +90,7 @@ class DatabaseSwitch:
         ends = rows._ends()
         for stream in rows.all_streams():
             for number, (path, _, _) in rows.segments(stream).items():
-                found[path] = stream, number, number >= ends[stream] >> _SHIFT
+                found[path] = stream, number, number >= segment_of(ends[stream])
         return found
 
     def drop(self) -> None:
@@ -109,7 +109,7 @@ def _write_segment(wire: Wire, memory: int, stream: str, segment: int, is_active
     row = wire.execute(
         "SELECT stream FROM looseleaf.streams WHERE memory = %s AND name = %s", (memory, stream)
     ).fetchone()
-    begin = segment << _SHIFT
+    begin = begin_of(segment)
     if row is None:
         row = wire.execute(
             "INSERT INTO looseleaf.streams (memory, name, stream, next) "
@@ -120,7 +120,7 @@ def _write_segment(wire: Wire, memory: int, stream: str, segment: int, is_active
     number = int(str(row[0]))
     wire.execute(
         "DELETE FROM looseleaf.records WHERE memory = %s AND stream = %s AND pos >= %s AND pos < %s",
-        (memory, number, begin, (segment + 1) << _SHIFT),
+        (memory, number, begin, begin_of(segment + 1)),
     )
     at = begin + insert_lines(wire, memory, number, begin, split_lines(data))
     wire.execute(
