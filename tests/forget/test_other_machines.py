@@ -68,6 +68,7 @@ def machines(tmp_path: Path) -> Machines:
     return Machines(tmp_path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("by", "where"),
     [("match", FIRST), ("match", "lap"), ("fact", "phone"), ("session", "lap"), ("origin", FIRST)],
@@ -138,6 +139,7 @@ def test_what_is_said_after_a_machine_has_heard_stays(machines: Machines) -> Non
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("by", ["match", "fact", "session", "topic"])
 def test_what_is_said_again_stays_though_others_take_it_in_before_they_hear(
     machines: Machines, by: str
@@ -182,6 +184,7 @@ def test_the_very_words_that_went_with_their_session_stay_once_they_are_said_aga
     assert holding(machines, words) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("is_early", [False, True])
 @pytest.mark.parametrize("order", [NAMES, NAMES[::-1], ("lap", FIRST, "phone")])
 def test_what_a_machine_says_before_it_has_heard_goes_from_all(
@@ -297,6 +300,7 @@ def test_a_machine_keeps_no_views_of_the_logs_in_whose_place_it_forgets(
     assert not (machines[FIRST] / "views/on" / branch[0].name / "machines").exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("by", ["match", "fact"])
 @pytest.mark.parametrize("where", [("lap", "lap"), ("lap", FIRST), (FIRST, "phone")])

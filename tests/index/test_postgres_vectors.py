@@ -13,7 +13,7 @@ refuse_without_server()
 numpy = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 
 from looseleaf.index import postgres_vectors  # noqa: E402 (needs the extra)
-from looseleaf.index.postgres_vectors import PostgresVectors, are_compared_there, improve, improve_all  # noqa: E402
+from looseleaf.index.postgres_vectors import PostgresVectors, are_compared_there, index_all, index_many  # noqa: E402
 from looseleaf.store.postgres.address import database_of, parse_address  # noqa: E402
 from looseleaf.store.postgres.database import Database  # noqa: E402
 from looseleaf.store.postgres.embedded import OWNER, SUPERUSER  # noqa: E402
@@ -116,13 +116,13 @@ def test_vectors_move_to_where_they_are_compared_and_many_get_an_index(
     PostgresVectors(database, memory, "model").add(range(1, 251), rows[:250])
     made = PostgresVectors(database, memory, "model", is_compared_there=True)
     assert made.missing(range(1, 251)) == list(range(1, 251))
-    assert list(improve(owner, memory, "model")) == ["moved 250 vectors of model"]
+    assert list(index_many(owner, memory, "model")) == ["moved 250 vectors of model"]
     assert sorted(made.hashes()) == list(range(1, 251))
     made.add(range(1, 401), rows)
     made_one = f"{name_of(owner, memory)}: made an index of the vectors of model"
-    assert made_one in list(improve_all(owner))
-    assert list(improve_all(owner)) == []
-    assert list(improve(owner, memory, "unheard of")) == []
+    assert made_one in list(index_all(owner))
+    assert list(index_all(owner)) == []
+    assert list(index_many(owner, memory, "unheard of")) == []
     other = PostgresVectors(*new_memory(postgres), "model", is_compared_there=True)
     other.add(range(1, 401), some(400, 77))
 

@@ -285,7 +285,7 @@ def state_of(folder: Path) -> Any:
     return pages, facts, talk
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_request_cut_off_after_any_record_and_sent_again_is_done_once_with_the_same_answer(
     name: str, client: Client, failpoint: Failpoint, prepared: Path

@@ -42,7 +42,7 @@ _NAMED = ("pages", "topics", "facts", "sessions", "agents")
 _NAMES_HELP = f"names in the memory instead, one per line: {', '.join(_NAMED)}"
 _DISTILLERS = "rules, model, or package.module:attribute"
 _TOKEN_ACTS = ("new", "list", "revoke")
-_DATABASE_ACTS = ("migrate", "check", "improve", "start", "stop")
+_DATABASE_ACTS = ("migrate", "check", "index", "start", "stop")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 
 
@@ -340,7 +340,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "act": {
                 "choices": _DATABASE_ACTS,
                 "help": "migrate: bring its tables to this version, as the role that owns them; check: see whether "
-                "all is as it must be; improve: index the vectors of memories that have many, as that role; start, "
+                "all is as it must be; index: as that role, index the vectors of memories that have many; start, "
                 "stop: a server of your own, in a folder",
             },
             "where": _optional(

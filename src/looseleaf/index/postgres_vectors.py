@@ -268,7 +268,7 @@ def are_compared_there(database: Database) -> bool:
 # --- what the owner of the tables does now and then ----------------------------------------
 
 
-def improve_all(owner: Database) -> Iterator[str]:
+def index_all(owner: Database) -> Iterator[str]:
     """Make the vectors of all memories as fast to search as they can be, and yield what was done."""
     if not are_compared_there(owner):
         return
@@ -278,12 +278,12 @@ def improve_all(owner: Database) -> Iterator[str]:
         for memory, namespace in rows:
             models = owner.run(memory, "SELECT name FROM looseleaf.models WHERE memory = %s", (memory,))
             for (name,) in models:
-                for done in improve(owner, memory, str(name)):
+                for done in index_many(owner, memory, str(name)):
                     yield f"{namespace}: {done}"
         after = str(rows[-1][1])
 
 
-def improve(owner: Database, memory: int, name: str) -> Iterator[str]:
+def index_many(owner: Database, memory: int, name: str) -> Iterator[str]:
     """Make a memory's vectors as fast to search as they can be, in a database that compares them, and yield what was
     done. `owner`: the database, as the role that owns the tables, which alone may make an index.
 

@@ -301,7 +301,7 @@ def test_a_server_that_stays_away_is_told_in_a_sentence_and_used_again_when_it_i
     where = killed.memory()
     with open_store(where) as store:
         store.append(STREAM, [{"id": new_id(), "w": 0, "n": 0}])
-        patience, store.database.patience = store.database.patience, 1.0
+        patience, store.database.patience = store.database.patience, 0.3
         killed.server.stop()
         for act in (
             lambda: store.append(STREAM, [{"id": new_id(), "w": 0, "n": 1}]),

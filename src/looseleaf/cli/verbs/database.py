@@ -33,7 +33,7 @@ def database(options: CliOptions) -> int:
         raise Refused(
             f"Nothing was done: a database needs packages that are missing. Install them with {to_get('postgres')}."
         )
-    acts = {"migrate": _migrate, "check": _check, "improve": _improve, "start": _start, "stop": _stop}
+    acts = {"migrate": _migrate, "check": _check, "index": _index, "start": _start, "stop": _stop}
     return acts[str(options.act)](options)
 
 
@@ -100,13 +100,13 @@ def _check(options: CliOptions) -> int:
     return PROBLEMS if broken else 0
 
 
-def _improve(options: CliOptions) -> int:
-    from looseleaf.index.postgres_vectors import improve_all
+def _index(options: CliOptions) -> int:
+    from looseleaf.index.postgres_vectors import index_all
     from looseleaf.store.postgres.database import database_at
 
     found = []
-    with progress("improving"):
-        found = list(improve_all(database_at(_address(options))))
+    with progress("indexing"):
+        found = list(index_all(database_at(_address(options))))
     print_answer(options, {"done": found}, "\n".join(map(plain, found)) or "There was nothing to do.")
     return 0
 

@@ -39,8 +39,8 @@ CREATE TABLE looseleaf.records (
 
 CREATE SEQUENCE looseleaf.versions;
 
--- `folder`: of the path. `twin`: the path as systems see it that do not tell capitals and accents apart; NULL where two
--- such names came from a folder. `version`: another one with each change.
+-- `folder`: that of the path. `twin`: the path with capitals and accents folded, as some file systems see it; NULL if two
+-- documents of one folder would share it. `version`: a new one with each change.
 CREATE TABLE looseleaf.documents (
     memory bigint NOT NULL,
     path text COLLATE "C" NOT NULL,
@@ -67,7 +67,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- The planner's samples keep what they were taken of until they are taken again: so none are, of what people said.
+-- The planner keeps samples of columns until it takes new ones. It takes none of what people said.
 ALTER TABLE looseleaf.records ALTER COLUMN line SET STATISTICS 0;
 ALTER TABLE looseleaf.documents ALTER COLUMN data SET STATISTICS 0;
 
@@ -87,7 +87,7 @@ BEGIN
         EXECUTE format('CREATE POLICY own ON looseleaf.%I USING (memory = looseleaf.own())', name);
     END LOOP;
 END $$;
--- A part is a table too: whoever names it meets the same policy.
+-- A partition is a table too: a query that names it meets the same policy.
 DO $$
 DECLARE
     part regclass;

@@ -533,9 +533,10 @@ BEGIN
     WHERE w.items > 0;
 END $$;
 
--- The likeliest items, best first: posted ones with the `chosen` terms, each with its weight; with `needed`, they must
--- have it and another one. `mean`: of the lengths of all items. `waiting`: others, with their scores. At most `alike` passages of one text, and of the same words. Their
--- neighbours within `reach` come after them, at places below 0.
+-- The likeliest items, best first: those with postings that have `chosen` terms, each with its weight; with `needed`, an
+-- item must have that term and another one. `mean`: the mean length of all items. `waiting`: items without postings, with
+-- their scores. At most `alike` passages of one text, or of the same words. Neighbours within `reach` come after them, at
+-- places below 0.
 CREATE FUNCTION looseleaf.candidates(
     m bigint, chosen text[], weights float8[], needed text, mean float8, waiting int[], scores float8[], most int,
     alike int, deeper int, reach int,

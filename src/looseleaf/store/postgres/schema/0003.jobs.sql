@@ -628,18 +628,18 @@ CREATE INDEX jobs_of_memory ON looseleaf_jobs.procrastinate_jobs (lock, priority
 
 -- The lock of a job is its memory's number.
 
--- Rows come and go all the time, however few there are: what is gone must not be looked through.
+-- Rows come and go all the time, however few there are. Vacuum often, so that no query wades through dead ones.
 ALTER TABLE looseleaf_jobs.procrastinate_jobs SET (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
     autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000);
 ALTER TABLE looseleaf_jobs.procrastinate_events SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
--- Else any number of jobs could wait for a memory, and each look for the next one would pass over all of them.
+-- Without this, any number of jobs could wait for a memory, and each search for the next one would pass over them all.
 ALTER TABLE looseleaf_jobs.procrastinate_jobs
     ADD CONSTRAINT waits_once CHECK (lock IS NULL OR queueing_lock IS NOT NULL);
 
--- Talk that is not distilled yet, by agent, and from when on it is to be. Its first record notes it, in its own
--- transaction; `is_due` spares all later ones a look. A distillation takes both away before it reads the log.
+-- Talk that is not distilled yet, by agent, and when it is due. The first record notes it, in its own transaction;
+-- `streams.is_due` spares the later ones a look. A distillation takes both away before it reads the log.
 CREATE TABLE looseleaf_jobs.talk (
     memory bigint NOT NULL,
     agent text COLLATE "C" NOT NULL,
