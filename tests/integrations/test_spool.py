@@ -8,12 +8,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from looseleaf.base.errors import Refused
 from looseleaf.cli.main import main
 from looseleaf.integrations.spool import HttpSender, Spool, _Answered, sender_for
 from looseleaf.integrations.target import Target, target_of
@@ -188,6 +191,33 @@ def test_what_the_server_does_not_take_holds_nothing_up(
     deliver(target)
     assert refused[-1] == 1
     assert [each for each in said(server.where("mira")) if each != TALK[1]] == [TALK[0], *TALK[2:]]
+
+
+def test_a_token_is_sent_to_no_server_but_the_one_that_was_named() -> None:
+    heard: list[str] = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(f"{self.path} {self.headers.get('authorization')}")
+            self.send_response(302)
+            self.send_header("location", f"http://127.0.0.1:{elsewhere.server_port}/stolen")
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as elsewhere:
+        threading.Thread(target=elsewhere.serve_forever, daemon=True).start()
+        sender = HttpSender(Target(f"http://127.0.0.1:{elsewhere.server_port}", "secret", "home"))
+        with pytest.raises(Refused, match="it answers 302"):
+            sender.snapshot(distill=False)
+        with pytest.raises(Refused, match="it answers 302"):
+            sender.snapshot(distill=True)
+        elsewhere.shutdown()
+    assert [line for line in heard if "stolen" in line] == []
+    assert len(heard) == 2
 
 
 def test_before_the_model_writes_what_it_has_read_is_there(

@@ -309,7 +309,12 @@ class HttpSender:
     def _ask(self, method: str, path: str, body: object, headers: dict[str, str]) -> dict[str, Any]:
         from urllib.error import HTTPError
         from urllib.parse import quote
-        from urllib.request import Request, urlopen
+        from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+        class NoRedirect(HTTPRedirectHandler):
+            """A token is for the server that was named, and for none that it names."""
+
+            def redirect_request(self, *_: object) -> None: ...
 
         name = quote(self._target.name.replace("/", ":"), safe=":")
         headers = {"authorization": f"Bearer {self._target.token}", **headers}
@@ -317,7 +322,7 @@ class HttpSender:
         headers |= {"content-type": "application/json"} if data is not None else {}
         asked = Request(f"{self._target.server}/v1/memories/{name}{path}", data, headers, method=method)
         try:
-            with urlopen(asked, timeout=60.0) as answer:
+            with build_opener(NoRedirect).open(asked, timeout=60.0) as answer:
                 told: dict[str, Any] = json.load(answer)
                 return told
         except HTTPError as error:
