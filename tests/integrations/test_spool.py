@@ -286,7 +286,7 @@ def test_hooks_of_a_database_are_delivered_into_it(
 @pytest.mark.parametrize(
     ("server", "home", "why"),
     [
-        ("memory.example", "", "no address"),
+        ("memory.example", "", "is not an address"),
         ("https://memory.example", "", "no memory is named"),
     ],
 )

@@ -524,8 +524,6 @@ def test_a_worker_is_refused_what_it_cannot_do() -> None:
     for given in ({"kinds": ["polish"]}, {"concurrency": 0}, {"concurrency": 9}):
         with pytest.raises(Invalid, match="No worker was started"):
             Worker(Address("postgresql://h/d"), **given)
-    with pytest.raises(Invalid, match="direct connections"):
-        Worker(Address("postgresql://h/d", pooled=True))
 
 
 def test_due_talk_is_deferred_by_any_worker_and_once(postgres: Running, memory: str) -> None:

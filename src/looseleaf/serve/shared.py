@@ -114,19 +114,14 @@ class Listening:
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _listen(self, wire: Wire) -> None:
-        is_deaf = self.database.pooled  # a pooler passes nothing on: look each time
-        if not is_deaf:
-            wire.execute(f"LISTEN {CHANNEL}".encode())
+        wire.execute(f"LISTEN {CHANNEL}".encode())
         self._beat(is_new=True)
         while not self._is_stopping.is_set():
-            if is_deaf:
-                self._is_stopping.wait(BEAT_SECONDS)
-            else:
-                for told in wire.notifies(timeout=BEAT_SECONDS):
-                    number, _, path = told.payload.partition(" ")
-                    self._tell(int(number), path)
+            for told in wire.notifies(timeout=BEAT_SECONDS):
+                number, _, path = told.payload.partition(" ")
+                self._tell(int(number), path)
             wire.execute("SELECT 1")
-            self._beat(is_new=is_deaf)
+            self._beat(is_new=False)
 
     def _beat(self, *, is_new: bool) -> None:
         for each in self.on_beat:
@@ -148,7 +143,7 @@ class SharedState:
     is_shared = True
 
     def __init__(self, address: Address, listening: Listening | None = None) -> None:
-        self.address = Address(address.url, NAMESPACE, address.pooled)
+        self.address = Address(address.url, NAMESPACE, address.direct)
         self.folder = access_folder(self.address.shown)
         self.store = PostgresStore.open(self.address, make=True)
         self.workers = Workers(self.address)
@@ -276,7 +271,7 @@ class SharedState:
             return not is_free
 
     def told(self) -> dict[str, str]:
-        return {"address": Address(self.address.url, "", self.address.pooled).where}
+        return {"address": self.address.database.where}
 
     def claim(self, name: str) -> AloneInDatabase:
         """Return a chore that only one process at a time owns; the claim ends with its process."""

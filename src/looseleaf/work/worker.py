@@ -124,11 +124,6 @@ class Worker:
             raise Invalid(
                 f"No worker was started: it does 1 to {MOST_AT_ONCE} jobs at a time. Start another one for more."
             )
-        if address.pooled:
-            raise Invalid(
-                "No worker was started: it needs direct connections. Give the address of the server itself, not of its "
-                "pooler."
-            )
         self._address = address
         self._database = database_at(address)
         self._kinds = list(kinds) or None
@@ -328,13 +323,13 @@ class Worker:
         """Wake the loop when a job comes."""
         while not ended.is_set():
             try:
-                with psycopg.connect(self._database.url, autocommit=True) as wire:
+                with self._database.connect() as wire:
                     wire.execute("LISTEN procrastinate_any_queue_v1")
                     self._wake.put(None)
                     while not ended.is_set():
                         for _ in wire.notifies(timeout=1.0, stop_after=1):
                             self._wake.put(None)
-            except psycopg.Error:
+            except (psycopg.Error, Refused):
                 ended.wait(self._timing.poll)  # the loop polls meanwhile
 
     # --- a job, in its thread --------------------------------------------------------------

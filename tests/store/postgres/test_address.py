@@ -26,7 +26,12 @@ def test_an_address_opens_the_same_memory_again_and_is_shown_without_its_passwor
             (f"{host}?namespace=Zo%C3%AB", f"{host}?namespace=Zo%C3%AB", f"{host}?namespace=Zo%C3%AB", "Zoë"),
             (f"{host}?host=/a%20b", f"{host}?host=/a%20b", f"{host}?host=/a%20b", ""),
             (f"{host}?password=secret&x=1", f"{host}?password=secret&x=1", f"{host}?password=&x=1", ""),
-            (f"{host}?pooler=transaction", f"{host}?pooler=transaction", host, ""),
+            (
+                f"{host}?direct=db:5433&pooler=transaction",
+                f"{host}?pooler=transaction&direct=db:5433",
+                host,
+                "",
+            ),
             (
                 "postgresql://u:p%40%2F@[::1]:5432/db",
                 "postgresql://u:p%40%2F@[::1]:5432/db",
@@ -128,6 +133,36 @@ def test_a_hostile_namespace_is_refused() -> None:
 
 
 def test_two_names_for_one_thing_and_other_poolers_are_refused() -> None:
-    for query in ("namespace=a&namespace=b", "pooler=transaction&pooler=transaction", "pooler=session"):
+    for query in (
+        "namespace=a&namespace=b",
+        "pooler=transaction&pooler=transaction&direct=h",
+        "pooler=session&direct=h",
+        "pooler=transaction",
+        "direct=h",
+        "pooler=transaction&direct=",
+        "pooler=transaction&direct=u@h",
+        "pooler=transaction&direct=h/d",
+    ):
         with pytest.raises(Invalid):
             parse_address(f"postgresql://h/d?{query}")
+
+
+def test_the_server_behind_a_pooler_is_asked_for_the_same_database_as_the_same_role() -> None:
+    def check(given: str, direct: str) -> None:
+        assert parse_address(given).direct_url == direct
+
+    check_rows(
+        check,
+        [
+            ("postgresql://u:p@h/d?x=1", "postgresql://u:p@h/d?x=1"),
+            (
+                "postgresql://u:p@h:6432/d?x=1&pooler=transaction&direct=db:5432",
+                "postgresql://u:p@db:5432/d?x=1",
+            ),
+            (
+                "postgresql://u@/d?host=/run/pooler&port=6432&pooler=transaction&direct=/run/postgresql",
+                "postgresql://u@/d?host=/run/postgresql",
+            ),
+            ("postgresql://h/d?pooler=transaction&direct=%5B::1%5D:5", "postgresql://[::1]:5/d"),
+        ],
+    )

@@ -277,11 +277,6 @@ def test_what_cannot_be_migrated_is_refused_with_a_sentence(postgres: Running) -
                 (postgres.address(name, OWNER), "a'; DROP ROLE x", 'no role "a\'; DROP ROLE x"'),
                 (postgres.address(name, OWNER), OWNER, "must not belong to 'looseleaf_owner'"),
                 (postgres.address(name, OWNER), "passes", "'passes' bypasses row security"),
-                (
-                    postgres.address(name, OWNER) + "&pooler=transaction",
-                    APPLICATION,
-                    "needs a direct connection",
-                ),
                 (postgres.address(name, APPLICATION), OWNER, "may not change the tables .* role that owns"),
             ],
         )

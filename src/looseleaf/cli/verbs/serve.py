@@ -129,7 +129,7 @@ def _database(options: CliOptions) -> Iterator[Address]:
         )
     if options.root is not None:
         raise Invalid("Nothing was done: --root serves folders, --postgres a database. Give one of the two.")
-    from looseleaf.store.postgres.address import Address, parse_address
+    from looseleaf.store.postgres.address import parse_address
 
     if options.postgres:
         found = parse_address(options.postgres)
@@ -138,7 +138,7 @@ def _database(options: CliOptions) -> Iterator[Address]:
                 f"Nothing was done: a server has all memories of a database. Leave out namespace={found.namespace}; a "
                 "token may see only some of them."
             )
-        yield Address(found.url, "", found.pooled)
+        yield found.database
         return
     from looseleaf.store.postgres.embedded import OWNER, EmbeddedServer, default_folder
     from looseleaf.store.postgres.migrate import migrate

@@ -74,7 +74,7 @@ def _begin_logging() -> None:
 
 
 def _address(options: CliOptions) -> Address:
-    from looseleaf.store.postgres.address import Address, parse_address
+    from looseleaf.store.postgres.address import parse_address
 
     where = options.postgres or options.memory or os.environ.get("LOOSELEAF_HOME", "")
     if not is_address(where):
@@ -82,5 +82,4 @@ def _address(options: CliOptions) -> Address:
             "No worker was started: only a database has jobs. Give its address: `looseleaf worker --postgres "
             "postgresql://host/database`. In a folder, there is no worker: each command does its own work."
         )
-    found = parse_address(where)
-    return Address(found.url, "", found.pooled)
+    return parse_address(where).database

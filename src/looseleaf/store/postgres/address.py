@@ -10,11 +10,20 @@ from looseleaf.base.errors import Invalid
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import canonical, is_address
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _UNCLEAR = re.compile(r"%(?![0-9A-Fa-f]{2})|%00|[\x00-\x20\x7f\ud800-\udfff]")
 
 _HOST = r"(?:\[[0-9a-fA-F:.]+\]|[^:@\[\],]*)(?::\d{0,5})?"
 _HOSTS = re.compile(rf"(?:[^:@]*(?::[^@:]*)?@)?{_HOST}(?:,{_HOST})*")
 """A name and a password, and one or more servers, one of which is the primary."""
+
+_SERVER = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
+
+_PLACE = frozenset({"host", "hostaddr", "port"})
+"""What names a server besides the address's own part for that."""
 
 _LONGEST = 200
 """Bytes of a namespace, fewer than an entry of a database's index may have."""
@@ -26,22 +35,41 @@ class Address:
 
     url: str
     namespace: str = ""
-    pooled: bool = False
-    """Whether connections go through a pooler that may give each transaction another one (PgBouncer)."""
+    direct: str = ""
+    """Where the server itself is (HOST:PORT, or the folder of its socket), if `url` leads to a pooler that gives each
+    transaction another connection (PgBouncer): locks and writes go there."""
 
     @property
     def where(self) -> str:
         """The address as it opens the same memory again, with the password if it has one."""
-        return _join(self.url, self.namespace, pooled=self.pooled)
+        return _join(self.url, self.namespace, self.direct)
 
     @property
     def shown(self) -> str:
         """The address as people may see it: without a password."""
-        return _join(without_password(self.url), self.namespace, pooled=False)
+        return _join(without_password(self.url), self.namespace)
 
     def of(self, namespace: str) -> Address:
         """Return the address of a memory of this database."""
-        return Address(self.url, check_namespace(namespace), self.pooled)
+        return Address(self.url, check_namespace(namespace), self.direct)
+
+    @property
+    def database(self) -> Address:
+        """The address of the database as a whole."""
+        return Address(self.url, "", self.direct)
+
+    @property
+    def direct_url(self) -> str:
+        """What connects to the server itself."""
+        if not self.direct:
+            return self.url
+        parts = urlsplit(self.url)
+        user, at, _ = parts.netloc.rpartition("@")
+        asked = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in _PLACE]
+        host = self.direct
+        if host.startswith("/"):
+            asked, host = [*asked, ("host", host)], ""
+        return _with_query(f"postgresql://{user}{at}{host}{parts.path}", asked)
 
 
 def parse_address(where: str) -> Address:
@@ -61,7 +89,7 @@ def parse_address(where: str) -> Address:
             f"The address {without_password(where)!r:.200} cannot be read. Give "
             "postgresql://host/database?namespace=NAME; in a name or password, write other characters as %XX."
         ) from None
-    own = [(name, value) for name, value in asked if name in ("namespace", "pooler")]
+    own = [(name, value) for name, value in asked if name in ("namespace", "pooler", "direct")]
     if len({name for name, _ in own}) != len(own):
         raise Invalid("The address names two namespaces or poolers. Give one.")
     more = dict(own)
@@ -69,10 +97,17 @@ def parse_address(where: str) -> Address:
         raise Invalid(
             "The address has pooler=… with something other than `transaction`. Write that, or leave it out."
         )
-    rest = urlencode([pair for pair in asked if pair[0] not in more], safe="/", quote_via=quote)
-    url = f"postgresql://{parts.netloc}{parts.path}{'?' if rest else ''}{rest}"
+    direct = more.get("direct", "")
+    if ("pooler" in more) != bool(direct) or (direct[:1] != "/" and not _SERVER.fullmatch(direct)):
+        raise Invalid(
+            "An address that goes through a pooler says where the server itself is, too, since locks and writes go "
+            "there: …&pooler=transaction&direct=HOST:PORT."
+        )
+    url = _with_query(
+        f"postgresql://{parts.netloc}{parts.path}", [pair for pair in asked if pair[0] not in more]
+    )
     namespace = check_namespace(more["namespace"]) if "namespace" in more else ""
-    return Address(url, namespace, "pooler" in more)
+    return Address(url, namespace, direct)
 
 
 def check_namespace(name: str) -> str:
@@ -107,9 +142,14 @@ def default_namespace() -> str:
     return os.environ.get("LOOSELEAF_NAMESPACE", "") or "main"
 
 
-def _join(url: str, namespace: str, *, pooled: bool) -> str:
+def _with_query(url: str, asked: Sequence[tuple[str, str]]) -> str:
+    query = urlencode(asked, safe="/", quote_via=quote)
+    return f"{url}{'?' if query else ''}{query}"
+
+
+def _join(url: str, namespace: str, direct: str = "") -> str:
     more = [f"namespace={quote(namespace, safe='/')}"] if namespace else []
-    more += ["pooler=transaction"] if pooled else []
+    more += [f"pooler=transaction&direct={quote(direct, safe='/:')}"] if direct else []
     if not more:
         return url
     return f"{url}{'&' if '?' in url else '?'}{'&'.join(more)}"

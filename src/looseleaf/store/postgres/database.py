@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 import time
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,8 @@ class Wire(psycopg.Connection[tuple[object, ...]]):
     memory: int | None = None
     server: tuple[object, ...] = (0, None)
     """The server's process: its number, and when it began."""
+    is_pooled = False
+    """True if each transaction may go to another process."""
     _cursor: Cursor | None = None
 
     def ask(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -153,7 +156,9 @@ class Database:
 
     def __init__(self, address: Address, size: int = CONNECTIONS) -> None:
         self.url = address.url
-        self.pooled = address.pooled
+        self._direct_url = address.direct_url
+        self.pooled = bool(address.direct)
+        """Whether what only reads goes through a pooler."""
         self.trips = 0
         self.waited = 0.0
         """Seconds that queries waited for a free connection."""
@@ -161,7 +166,8 @@ class Database:
         """How long a query is tried again while the server is away."""
         self._size = size
         self._alone = threading.Lock()
-        self._pool: ConnectionPool[Wire] | None = None
+        self._pools: dict[bool, ConnectionPool[Wire]] = {}
+        """The connections to the server itself (True), and through the pooler."""
         self._pid = os.getpid()
         self.claims = Claims(self.connect)
 
@@ -172,39 +178,42 @@ class Database:
 
     # --- connections -----------------------------------------------------------------------
 
-    def _open_pool(self) -> ConnectionPool[Wire]:
+    def _open_pool(self, *, direct: bool) -> ConnectionPool[Wire]:
+        direct = direct or not self.pooled
         with self._alone:
-            if self._pool is None or self._pid != os.getpid():
-                self._pid = os.getpid()
-                self._pool = ConnectionPool(
-                    self.url,
+            if self._pid != os.getpid():
+                self._pid, self._pools = os.getpid(), {}
+            found = self._pools.get(direct)
+            if found is None:
+                found = self._pools[direct] = ConnectionPool(
+                    self._direct_url if direct else self.url,
                     connection_class=Wire,
-                    kwargs=self._options(),
+                    kwargs=self._options(direct=direct),
                     min_size=0,
                     max_size=self._size,
                     timeout=WAIT_SECONDS,
-                    configure=_note_beginning,
+                    configure=_note_beginning if direct else _note_pooled,
                     reconnect_timeout=0.0,
                     open=False,
                     name=f"looseleaf {self.shown}",
                 )
-                self._pool.open()
-            return self._pool
+                found.open()
+            return found
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, *, direct: bool) -> dict[str, Any]:
         return {
             "autocommit": True,
-            "prepare_threshold": None if self.pooled else 2,
+            "prepare_threshold": 2 if direct else None,
             "connect_timeout": 5,
             "application_name": "looseleaf",
             **{name: value for name, value in _ALIVE.items() if f"{name}=" not in self.url},
-            **({} if self.pooled else {"options": _OPTIONS}),
+            **({"options": _OPTIONS} if direct else {}),
         }
 
     def connect(self) -> Wire:
-        """Open a connection that is its caller's alone, for claims or for listening. It must be a direct one."""
+        """Open a connection to the server itself that is its caller's alone, for claims or for listening."""
         try:
-            wire = Wire.connect(self.url, **self._options())
+            wire = Wire.connect(self._direct_url, **self._options(direct=True))
         except psycopg.Error as error:
             raise self.explain(error) from error
         _note_beginning(wire)
@@ -223,22 +232,22 @@ class Database:
                 )
 
     @contextmanager
-    def wire(self) -> Iterator[Wire]:
-        """Borrow a connection of the pool."""
+    def wire(self, *, direct: bool = True) -> Iterator[Wire]:
+        """Borrow a connection of a pool."""
         began = time.monotonic()
+        pool = self._open_pool(direct=direct)
         try:
-            with self._open_pool().connection() as wire:
+            with pool.connection() as wire:
                 self.waited += time.monotonic() - began
                 yield wire
         except PoolTimeout as error:
-            raise self._why_no_connection(error) from error
+            raise self._why_no_connection(pool, error) from error
         except PoolClosed as error:
             raise Unreadable("This memory is closed. Open it again.") from error
 
-    def _why_no_connection(self, error: PoolTimeout) -> Refused:
+    def _why_no_connection(self, pool: ConnectionPool[Wire], error: PoolTimeout) -> Refused:
         """A pool says only that no connection came: find out whether there is none, or all are in use."""
-        pool = self._pool
-        if pool is not None and pool.get_stats().get("pool_size", 0) >= self._size:
+        if pool.get_stats().get("pool_size", 0) >= self._size:
             return Overloaded(
                 f"Nothing was done: all {self._size} connections to {self.shown} are in use. Repeat it in a moment."
             )
@@ -252,16 +261,16 @@ class Database:
 
     def counts(self) -> dict[str, int]:
         """Return the counts of connections: open, idle, and how many queries wait for one or did."""
-        pool = self._pool
-        if pool is None or self._pid != os.getpid():
-            return {}
-        return {str(name): int(value) for name, value in pool.get_stats().items()}
+        counts: Counter[str] = Counter()
+        for pool in list(self._pools.values()) if self._pid == os.getpid() else ():
+            counts.update({str(name): int(value) for name, value in pool.get_stats().items()})
+        return dict(counts)
 
     def close(self) -> None:
         self.claims.close()
         with self._alone:
-            pool, self._pool = self._pool, None
-        if pool is not None:
+            pools, self._pools = self._pools, {}
+        for pool in pools.values():
             pool.close(timeout=1.0)
 
     # --- queries ---------------------------------------------------------------------------
@@ -298,7 +307,8 @@ class Database:
         while True:
             is_sent = False
             try:
-                with self.wire() as wire:
+                # A write must be sent to a process that is known: it is ended if its answer is lost.
+                with self.wire(direct=not again) as wire:
                     is_sent, server = True, wire.server
                     return self._run_again(wire, memory, query, values)
             except psycopg.Error as error:
@@ -330,11 +340,11 @@ class Database:
         self, wire: Wire, memory: int | None, query: str, values: Sequence[Any]
     ) -> list[tuple[Any, ...]]:
         self.trips += 1
-        if memory is None or (wire.memory == memory and not self.pooled):
+        if memory is None or (wire.memory == memory and not wire.is_pooled):
             return wire.ask(query, values)
         with wire.pipeline():
             wire.memory = None  # until the answer is there
-            wire.execute("SELECT set_config('looseleaf.memory', %s, %s)", (str(memory), self.pooled))
+            wire.execute("SELECT set_config('looseleaf.memory', %s, %s)", (str(memory), wire.is_pooled))
             cursor = wire.execute(query, values, binary=True)
         wire.memory = memory
         return cursor.fetchall() if cursor.description is not None else []
@@ -361,18 +371,14 @@ class Database:
     # --- connections that a caller holds ---------------------------------------------------
 
     def hold(self) -> Wire:
-        """Take a direct connection, until `give_back`. The server must be there within the usual time."""
-        if self.pooled:
-            raise Refused(
-                f"Nothing was done: a lock needs a connection of its own, and {self.shown} goes through a pooler. Name "
-                "PostgreSQL itself, without pooler=transaction."
-            )
+        """Take a connection, until `give_back`. The server must be there within the usual time."""
         deadline, pause = time.monotonic() + self.patience, _FIRST_PAUSE
         while True:
+            pool = self._open_pool(direct=True)
             try:
-                return self._open_pool().getconn()
+                return pool.getconn()
             except PoolTimeout as error:
-                refused = self._why_no_connection(error)
+                refused = self._why_no_connection(pool, error)
                 if (
                     time.monotonic() > deadline
                     or isinstance(refused, Overloaded)
@@ -385,10 +391,11 @@ class Database:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def give_back(self, wire: Wire) -> None:
-        if self.pooled or self._pool is None:
+        pool = self._pools.get(True)
+        if pool is None:
             wire.close()
         else:
-            self._pool.putconn(wire)
+            pool.putconn(wire)
 
     @contextmanager
     def transaction(self, memory: int, wire: Wire | None = None, *, isolation: str = "") -> Iterator[Wire]:
@@ -529,15 +536,19 @@ def _note_beginning(wire: Wire) -> None:
     wire.server = wire.execute(query).fetchone() or (0, None)
 
 
+def _note_pooled(wire: Wire) -> None:
+    wire.is_pooled = True
+
+
 # --- one database for all memories of a process ------------------------------------------
 
-_open: dict[tuple[str, bool], Database] = {}
+_open: dict[tuple[str, str], Database] = {}
 _open_alone = threading.Lock()
 
 
 def database_at(address: Address) -> Database:
     """Return this process's connections to a database; there is one set of them."""
-    key = address.url, address.pooled
+    key = address.url, address.direct
     with _open_alone:
         found = _open.get(key)
         if found is None:

@@ -145,10 +145,6 @@ def migrate(
     `address` is that of the role that owns the tables. Any number may run at once, and one may be killed: what it did
     whole stays, and the next one goes on.
     """
-    if address.pooled:
-        raise Invalid(
-            "Nothing was migrated: that needs a direct connection. Give the address of the server itself."
-        )
     database = Database(address)
     with database.connect() as wire, _explained(database):
         ((number, encoding),) = wire.execute(SERVER).fetchall()
