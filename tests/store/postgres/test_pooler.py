@@ -138,7 +138,8 @@ def test_memories_that_share_its_connections_see_nothing_of_each_other(pooler: P
 
 
 def test_what_is_written_while_it_is_killed_stands_once(pooler: Pooler) -> None:
-    stop, said = threading.Event(), []
+    stop = threading.Event()
+    said: list[str] = []
 
     def write() -> None:
         with PostgresStore.open(parse_address(pooler.address("one")), make=True) as store:

@@ -98,7 +98,8 @@ def parse_address(where: str) -> Address:
             "The address has pooler=… with something other than `transaction`. Write that, or leave it out."
         )
     direct = more.get("direct", "")
-    if ("pooler" in more) != bool(direct) or (direct[:1] != "/" and not _SERVER.fullmatch(direct)):
+    is_server = direct.startswith("/") or _SERVER.fullmatch(direct) is not None
+    if ("direct" in more) != ("pooler" in more) or ("direct" in more and not is_server):
         raise Invalid(
             "An address that goes through a pooler says where the server itself is, too, since locks and writes go "
             "there: …&pooler=transaction&direct=HOST:PORT."
