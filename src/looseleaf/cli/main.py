@@ -9,8 +9,9 @@ import os
 import sys
 
 from looseleaf.base.errors import Refused
+from looseleaf.base.paths import is_address
 from looseleaf.cli.arguments import parse
-from looseleaf.cli.output import INTERRUPTED, PROBLEMS, REFUSED, plain, print_json
+from looseleaf.cli.output import INTERRUPTED, PROBLEMS, REFUSED, plain, print_json, remark_passwords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Pages hold every script; a terminal that lacks one shows its characters written out.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
+        if not options.json and any(map(is_address, given)):
+            remark_passwords(given)
         code = _run_verb(options)
         sys.stdout.flush()
         return code

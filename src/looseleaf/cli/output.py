@@ -12,7 +12,7 @@ import re
 import sys
 import time
 
-from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.base.errors import Invalid, NotFound, Refused, is_there, to_get
 from looseleaf.base.paths import REVIEW, is_address
 from looseleaf.store.context import shown_name
 
@@ -183,6 +183,23 @@ def open_memory(options: CliOptions, session: str | None = None) -> Memory:
             f"(existing pages stay) with: looseleaf init {shell_word(shown) if is_address(path) else path}"
         )
     return Memory(path, agent=options.agent or "main", session=session)
+
+
+def remark_passwords(given: Sequence[str]) -> None:
+    """Say so if a command has a password in it."""
+    from looseleaf.store.postgres.address import without_password
+
+    if any(is_address(word) and without_password(word) != word for word in given):
+        note = "others on this machine can read a password in a command; keep it in ~/.pgpass or PGPASSWORD."
+        print(f"looseleaf: {note}", file=sys.stderr)
+
+
+def require_postgres() -> None:
+    """Refuse what needs the packages for a database, where they are missing."""
+    if not is_there("postgres"):
+        raise Refused(
+            f"Nothing was done: a database needs packages that are missing. Install them with {to_get('postgres')}."
+        )
 
 
 def memory_path(options: CliOptions) -> str:

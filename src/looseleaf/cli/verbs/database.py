@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from looseleaf.base.errors import Invalid, Refused, is_there, to_get
+from looseleaf.base.errors import Invalid
 from looseleaf.base.paths import is_address
 from looseleaf.cli.output import (
     PROBLEMS,
@@ -14,6 +13,7 @@ from looseleaf.cli.output import (
     print_answer,
     print_json,
     progress,
+    require_postgres,
     say,
     shell_word,
     table,
@@ -29,30 +29,22 @@ if TYPE_CHECKING:
 
 
 def database(options: CliOptions) -> int:
-    if not is_there("postgres"):
-        raise Refused(
-            f"Nothing was done: a database needs packages that are missing. Install them with {to_get('postgres')}."
-        )
+    require_postgres()
     acts = {"migrate": _migrate, "check": _check, "index": _index, "start": _start, "stop": _stop}
     return acts[str(options.act)](options)
 
 
 def _address(options: CliOptions) -> Address:
     """Return the database that is named, else that of the named memory."""
-    from looseleaf.store.postgres.address import parse_address, without_password
+    from looseleaf.store.postgres.address import parse_address
 
-    given = options.where or options.memory
-    where = given or os.environ.get("LOOSELEAF_HOME", "")
+    where = options.where or options.memory or os.environ.get("LOOSELEAF_HOME", "")
     if not is_address(where):
         raise Invalid(
             f"Nothing was done: give the address of the database: `looseleaf database {options.act} "
             "postgresql://host/database`. Its password is better kept in ~/.pgpass or PGPASSWORD."
         )
-    address = parse_address(where)
-    if given and without_password(address.url) != address.url and not options.json:
-        note = "others on this machine can read a password in a command; keep it in ~/.pgpass or PGPASSWORD."
-        print(f"looseleaf: {note}", file=sys.stderr)
-    return address
+    return parse_address(where)
 
 
 def _migrate(options: CliOptions) -> int:

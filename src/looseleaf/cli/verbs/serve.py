@@ -13,7 +13,16 @@ from contextlib import contextmanager
 
 from looseleaf.base.errors import Invalid, NotFound, Refused, is_there, to_get
 from looseleaf.base.paths import is_address
-from looseleaf.cli.output import memory_path, open_memory, plain, print_answer, print_json, say, table
+from looseleaf.cli.output import (
+    memory_path,
+    open_memory,
+    plain,
+    print_answer,
+    print_json,
+    require_postgres,
+    say,
+    table,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,10 +132,7 @@ def _make_first(address: Address) -> None:
 @contextmanager
 def _database(options: CliOptions) -> Iterator[Address]:
     """Have the database there that is named, or a server for trying; its tables are brought to this version."""
-    if not is_there("postgres"):
-        raise Refused(
-            f"Nothing was done: a database needs packages that are missing. Install them with {to_get('postgres')}."
-        )
+    require_postgres()
     if options.root is not None:
         raise Invalid("Nothing was done: --root serves folders, --postgres a database. Give one of the two.")
     from looseleaf.store.postgres.address import parse_address

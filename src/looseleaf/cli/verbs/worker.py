@@ -7,9 +7,9 @@ import os
 import sys
 from functools import partial
 
-from looseleaf.base.errors import Invalid, Refused, is_there, to_get
+from looseleaf.base.errors import Invalid
 from looseleaf.base.paths import is_address
-from looseleaf.cli.output import PROBLEMS, plain, print_answer
+from looseleaf.cli.output import PROBLEMS, plain, print_answer, require_postgres
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 def worker(options: CliOptions) -> int:
     """Do jobs until a signal ends the process; with --once, until none is left."""
-    if not is_there("postgres"):
-        raise Refused(
-            f"No worker was started: it needs packages that are missing. Install them with {to_get('postgres')}."
-        )
+    require_postgres()
     import gc
 
     from looseleaf.work.worker import CONCURRENCY, Worker
