@@ -81,7 +81,7 @@ def test_each_way_in_that_is_closed_is_a_sentence(postgres: Running, roles: None
             (f"postgresql://u:{PASSWORD}@no-such-host.invalid/{name}", "cannot be reached"),
             (f"postgresql://u:{PASSWORD}@/{name}?host={host}&sslmode=maybe", "sslmode"),
             (f"postgresql://u:{PASSWORD}@/{name}?host={host}&password={PASSWORD}&nonsense=1", "nonsense"),
-            (postgres.address(empty), "looseleaf's tables", "looseleaf database migrate ADDRESS"),
+            (postgres.address(empty), "no looseleaf tables", "looseleaf database migrate ADDRESS"),
             (address(postgres, name, "plain_role"), "may not do that", "migrate ADDRESS --role ROLE"),
             (postgres.address(name, SUPERUSER), "the role 'postgres' bypasses row security"),
             (address(postgres, name, "passing_role"), "may not do that"),
