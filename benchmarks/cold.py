@@ -37,6 +37,7 @@ ROUNDS = 7
 LIGHT = {
     "": "",
     "init": "init {memory}",
+    "settings": "settings",
     "log": "log",
     "show": "show USER.md",
     "diff": "diff USER.md",

@@ -25,6 +25,7 @@ Made of the table of verbs by `.venv/bin/python docs/cli.py`. `looseleaf VERB --
 
 ```
 looseleaf init [PATH]                 make a memory (default: ./.looseleaf)
+looseleaf settings [FILE]             print the settings, or check a file and make it the settings
 looseleaf remember TEXT               remember something in your own words, now
 looseleaf recall QUESTION             find what bears on it, or say that nothing does; -k, --budget, --as-of, --explain
 looseleaf open HIT                    show the conversation, page or entry around a hit

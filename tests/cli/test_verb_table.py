@@ -46,6 +46,7 @@ def fill(path: Path) -> None:
         memory.distill("I work at Acme. I am allergic to nuts.")[0]
         memory.prompt("Write the parser.")
     (path / "recall.tests.toml").write_text('[[test]]\nquestion = "soil garden clay"\ncontains = "clay"\n')
+    (path.parent / "looseleaf.toml").write_text("tail_turns = 6\n")
     (path.parent / "notes.txt").write_text("My garden has a pond.\n")
     for name, soil in (("base", "clay"), ("ours", "sand"), ("theirs", "clay")):
         (path.parent / f"{name}.md").write_text(f"# Garden\n\n- Soil: {soil}\n- {name}\n")

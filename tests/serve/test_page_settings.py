@@ -10,15 +10,19 @@ import pytest
 
 from compacted_story import looking_at
 from looseleaf.base.policy import Policy
+from looseleaf.pages.folder import init
 from looseleaf.serve.access import PERSON
 from looseleaf.serve.web.routes import SCREENS
 from looseleaf.serve.web.screens.settings import PHRASES, phrase, settings_of
 from looseleaf.serve.web.wording import ago, lasting, plural
+from looseleaf.store.context import shown_name
 from paging import SCRIPT, Person
+from serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from postgres import Running
     from serving import Server
 
 MAKE = {"name": "codex", "scope_read": "on", "scope_write": "on", "agent": "codex", "days": "30"}
@@ -52,6 +56,20 @@ def test_what_is_set_here_stands_first(person: Person) -> None:
     words = person.get("/settings").words
     assert words.index("tail_turns 1") < words.index("All the others, as usual")
     assert "Usually 4." in words
+    assert "These are set in looseleaf.toml, in the memory’s folder, and read when it is opened." in words
+
+
+def test_in_a_database_the_verb_that_sets_them_is_named(
+    postgres: Running, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    database = postgres.address(postgres.database())
+    with serving(tmp_path_factory.mktemp("page"), database=database) as server:
+        where = server.where("mira")
+        init(where)
+        with Person(server, "mira") as person:
+            words = person.get("/settings").words
+    verb = f"looseleaf --memory {shown_name(where)} settings FILE replaces it"
+    assert f"These are set in looseleaf.toml of this memory ({verb}) and read when it is opened." in words
 
 
 def test_a_token_is_made_and_shown_once(visit: tuple[Server, Person], person: Person) -> None:

@@ -94,6 +94,7 @@ _MODULES = {
     "review": lambda: __import__("looseleaf.cli.verbs.review", fromlist=_LAST),
     "settle": lambda: __import__("looseleaf.cli.verbs.settle", fromlist=_LAST),
     "serve": lambda: __import__("looseleaf.cli.verbs.serve", fromlist=_LAST),
+    "settings": lambda: __import__("looseleaf.cli.verbs.settings", fromlist=_LAST),
     "setup": lambda: __import__("looseleaf.cli.verbs.setup", fromlist=_LAST),
     "completion": lambda: __import__("looseleaf.cli.verbs.completion", fromlist=_LAST),
     "status": lambda: __import__("looseleaf.cli.verbs.status", fromlist=_LAST),

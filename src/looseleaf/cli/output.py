@@ -166,23 +166,29 @@ def find_memory(options: CliOptions) -> str | None:
 def open_memory(options: CliOptions, session: str | None = None) -> Memory:
     """Open a memory that exists; only `init` makes one."""
     from looseleaf.memory import Memory
+
+    return Memory(existing_path(options), agent=options.agent or "main", session=session)
+
+
+def existing_path(options: CliOptions) -> str:
+    """Return the path of the memory that was named, or else of the nearest one; refuse if there is none."""
     from looseleaf.pages.folder import is_memory, refuse_lost_log
 
     path = memory_path(options)
-    if not is_memory(path):
-        refuse_lost_log(path)
-        is_named = options.memory is not None or os.environ.get("LOOSELEAF_HOME")
-        if not is_named and not os.path.lexists(path):
-            raise NotFound(
-                "Nothing was done: there is no memory here, above, or at ~/.looseleaf. `looseleaf init` makes one "
-                "here; or name one with --memory PATH."
-            )
-        shown = shown_name(path)
+    if is_memory(path):
+        return path
+    refuse_lost_log(path)
+    is_named = options.memory is not None or os.environ.get("LOOSELEAF_HOME")
+    if not is_named and not os.path.lexists(path):
         raise NotFound(
-            f"Nothing was done: there is no memory at {shown}. Name another with --memory PATH, or make one there "
-            f"(existing pages stay) with: looseleaf init {shell_word(shown) if is_address(path) else path}"
+            "Nothing was done: there is no memory here, above, or at ~/.looseleaf. `looseleaf init` makes one "
+            "here; or name one with --memory PATH."
         )
-    return Memory(path, agent=options.agent or "main", session=session)
+    shown = shown_name(path)
+    raise NotFound(
+        f"Nothing was done: there is no memory at {shown}. Name another with --memory PATH, or make one there "
+        f"(existing pages stay) with: looseleaf init {shell_word(shown) if is_address(path) else path}"
+    )
 
 
 def remark_passwords(given: Sequence[str]) -> None:

@@ -86,6 +86,12 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "init notes",
     ),
+    "settings": (
+        "settings.settings",
+        "print the settings of a memory (looseleaf.toml) as they are, or check new ones and replace them",
+        {"path": _optional("a file with the new settings (-: standard input)", metavar="FILE")},
+        "settings\nsettings looseleaf.toml",
+    ),
     "remember": (
         "everyday.remember",
         "remember something in your own words, now",

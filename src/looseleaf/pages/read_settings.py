@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 def read_settings(store: Store, file: str, agent: str | None = None) -> Policy:
     """Return the policy: the defaults with the changes of the settings (for an agent). `file` names them to people."""
     found = store.get(SETTINGS, Policy().page_bytes)
-    data = found.data if found else b""
+    return parse_settings(found.data if found else b"", file, agent)
+
+
+def parse_settings(data: bytes, file: str, agent: str | None = None) -> Policy:
+    """Return the policy that a text sets, or refuse it. Settings for other agents are checked, too."""
     try:
         return policy_from(tomllib.loads(data.decode()), file, agent)
     except Refused:  # an Invalid is a ValueError too, and already says which line is wrong

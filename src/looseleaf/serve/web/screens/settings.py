@@ -7,7 +7,7 @@ import asyncio
 import re
 import secrets
 import time
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 
@@ -15,12 +15,13 @@ from looseleaf.base import policy as policies
 from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import SETTINGS
+from looseleaf.base.paths import SETTINGS, is_address
 from looseleaf.base.policy import Policy
 from looseleaf.serve.access import EVERY, PERSON, SCOPES
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.forms import Form, Note, WrongForm, done, read_form
+from looseleaf.serve.web.naming import UNKNOWN, YOU
 from looseleaf.serve.web.render import page
 
 TYPE_CHECKING = False
@@ -85,8 +86,9 @@ _ACTS = {
 }
 
 
-def phrase(line: Mapping[str, Any]) -> str:
-    """Return a line of the audit as a sentence; of a program's acts, that it was a program."""
+def phrase(line: Mapping[str, Any], *, is_shared: bool = False) -> str:
+    """Return a line of the audit as a sentence; of a program's acts, that it was a program. It names no person: in a
+    memory that several share (`is_shared`), it may have been any."""
     route, status = str(line.get("route") or ""), line.get("status")
     is_refused = isinstance(status, int) and status >= 400
     if "act" in line:
@@ -95,6 +97,7 @@ def phrase(line: Mapping[str, Any]) -> str:
         told = "A program asked"
     else:
         told = PHRASES.get(route.removeprefix("/m/{name}")) or _ACTS.get(route, "You did something")
+    told = f"{UNKNOWN}{told.removeprefix(YOU)}" if is_shared and told.startswith(f"{YOU} ") else told
     return f"{told}: refused" if is_refused else told
 
 
@@ -169,7 +172,12 @@ async def _shown(
 ) -> Response:
     def read(memory: Memory) -> dict[str, Any]:
         changed, groups = settings_of(memory.policy)
-        return {"changed": changed, "groups": groups, "path": memory.name}
+        return {
+            "changed": changed,
+            "groups": groups,
+            "path": memory.name,
+            "has_folder": not is_address(memory.where),
+        }
 
     serving = _serving(request)
     told = await ask(request, read)
@@ -184,7 +192,7 @@ async def _shown(
         allows=_ALLOWS,
         every=EVERY,
         lines=lines,
-        phrase=phrase,
+        phrase=partial(phrase, is_shared=request.state.naming.is_shared()),
         form=form if form is not None else Form({"scope_read": "on", "days": "90", "agent": "main"}),
         secret=secret,
         settings_file=SETTINGS,
