@@ -22,6 +22,7 @@ import pytest
 from looseleaf.cli.main import main
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import init
+from looseleaf.serve.serving import CLEAR_SECONDS
 from looseleaf.serve.shared import SharedState
 from looseleaf.store.postgres.address import database_of, parse_address
 from postgres import Running, own_server
@@ -330,6 +331,35 @@ def test_while_the_database_is_away_there_is_a_sentence_and_then_it_goes_on(tmp_
         with Memory(server.where("mira")) as memory:
             said = [trace.content for turn in memory.talk.turns() for trace in turn.traces]
         assert said == ["Before.", "After."]
+
+
+def test_after_a_restart_a_server_is_there_again_with_its_jobs_and_can_be_signed_in_to(
+    tmp_path: Path,
+) -> None:
+    with own_server() as running:
+        where = running.address(running.database())
+        other = Api(tmp_path, database=where)
+        init(other.where("mira"))
+        other.start()
+        try:
+            with served("--postgres", where, "--allow-host", "127.0.0.1") as one:
+                secret = other.token("mira", scopes=ALL)
+                headers = {"authorization": f"Bearer {secret}", "host": f"127.0.0.1:{one.port}"}
+                begun = httpx.post(f"{one.address}/v1/memories/mira/check", headers=headers, timeout=SOON)
+                id = begun.json()["id"]
+                until(lambda: other.serving.jobs.get(id).state == "done")
+                running.server.kill()
+                until(lambda: httpx.get(f"{other.address}/ready").status_code == 503)
+                running.server.start()
+                until(lambda: httpx.get(f"{other.address}/ready").status_code == 200)
+                until(lambda: httpx.get(f"{one.address}/ready", headers=headers).status_code == 200)
+                job = httpx.get(f"{one.address}/v1/memories/mira/jobs/{id}", headers=headers, timeout=SOON)
+                assert job.json()["state"] == "done"
+                assert main(["login", "--postgres", where, "--person", "Mira"]) == 0
+                time.sleep(CLEAR_SECONDS + 2)  # and nobody takes it for dead later
+                assert main(["login", "--postgres", where, "--person", "Mira"]) == 0
+        finally:
+            other.stop()
 
 
 def test_too_much_at_once_is_told_when_to_come_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,15 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.base.values import START
 from looseleaf.store.postgres.address import database_of
 from looseleaf.work import queue
 from looseleaf.work.queue import FIELDS, KINDS, TOLD, defer, figures, job, jobs_of, receive, received
 from postgres import Running
+from store_contract import record_of
 from working import drain, make_due, open_store, run_there, talk
+
+TRACES = "traces/main"
 
 
 @pytest.fixture
@@ -207,6 +212,50 @@ def test_recording_notes_talk_once_and_distilling_takes_the_note_away(postgres: 
         assert figures(store.database)["talk"] == 1
     with Memory(memory) as opened:
         assert [fact.object for fact in opened.facts(topic="user")] == ["Turin"]
+
+
+@pytest.mark.parametrize("way", ["one", "several", "after another", "with long bodies"])
+def test_however_it_is_recorded_talk_is_noted(postgres: Running, memory: str, way: str) -> None:
+    with open_store(memory) as store:
+        first, second = (
+            record_of("first"),
+            record_of("x" * 300_000 if way == "with long bodies" else "second"),
+        )
+        if way == "one":
+            store.append(TRACES, [first])
+        elif way == "after another":
+            assert store.append_after(TRACES, START, [first, second], store.edition())
+        else:
+            store.append(TRACES, [first, second])
+        assert figures(store.database)["talk"] == 1
+        store.append("traces/scout", [record_of("first"), record_of("second")])
+        assert figures(store.database)["talk"] == 2
+        store.append("journal", [record_of("no talk")])
+        assert figures(store.database)["talk"] == 2
+
+
+def test_no_talk_is_passed_over_however_recording_and_distilling_meet(memory: str) -> None:
+    """What was recorded after a distillation began is read by it, or noted for the next one."""
+    stop = threading.Event()
+
+    def record(several: bool) -> None:
+        with open_store(memory) as store:
+            while not stop.is_set():
+                store.append(TRACES, [record_of("said") for _ in range(1 + several)])
+
+    threads = [threading.Thread(target=record, args=(each,)) for each in (False, True)]
+    with open_store(memory) as store:
+        for thread in threads:
+            thread.start()
+        for _ in range(150):
+            store.run("SELECT looseleaf_jobs.begin_distilling(%s, %s)", (store.memory, "main"))
+            read = store.end(TRACES)
+            time.sleep(0.002)
+            if store.end(TRACES) != read:
+                assert figures(store.database)["talk"] == 1  # noted in the same transaction
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_recording_needs_no_queue_and_waits_for_none(postgres: Running, memory: str) -> None:

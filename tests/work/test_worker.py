@@ -18,10 +18,11 @@ import pytest
 
 from conftest import Run
 from looseleaf import Memory
-from looseleaf.base.errors import Invalid
+from looseleaf.base.errors import Invalid, Unreadable
 from looseleaf.base.ids import new_id
 from looseleaf.store.postgres.address import Address, database_of, parse_address
 from looseleaf.store.postgres.database import close_all
+from looseleaf.store.postgres.embedded import SUPERUSER
 from looseleaf.work import worker as workers
 from looseleaf.work.queue import KINDS, defer, figures, job, jobs_of, receive
 from looseleaf.work.worker import Worker
@@ -524,6 +525,16 @@ def test_a_worker_is_refused_what_it_cannot_do() -> None:
     for given in ({"kinds": ["polish"]}, {"concurrency": 0}, {"concurrency": 9}):
         with pytest.raises(Invalid, match="No worker was started"):
             Worker(Address("postgresql://h/d"), **given)
+
+
+def test_a_worker_takes_nothing_as_a_role_that_opens_no_memory(postgres: Running, memory: str) -> None:
+    with open_store(memory) as store:
+        number = defer(store, "check")
+    superuser = parse_address(postgres.address(database_of(memory), SUPERUSER))
+    with pytest.raises(Unreadable, match="bypasses row security"):
+        Worker(superuser, once=True).run()
+    with open_store(memory) as store:
+        assert job(store, number).state == "waiting"
 
 
 def test_due_talk_is_deferred_by_any_worker_and_once(postgres: Running, memory: str) -> None:

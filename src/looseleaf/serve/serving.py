@@ -132,7 +132,8 @@ class Serving:
     def _hear_all(self, is_new: bool) -> None:
         if is_new:
             self.events.tell_changed(self.events.followed)
-        if is_new or time.monotonic() - self._cleared > CLEAR_SECONDS:
+            self._cleared = time.monotonic()  # others need a moment to say that they live, after a restart
+        elif time.monotonic() - self._cleared > CLEAR_SECONDS:
             self._cleared = time.monotonic()
             self.jobs.clear_lost()
 

@@ -83,7 +83,9 @@ class Listening:
         return time.monotonic() - self._heard < DEAF_SECONDS
 
     def require(self) -> None:
-        if not self.is_well:
+        if (
+            not self.is_well and threading.current_thread() is not self._thread
+        ):  # it reads all before it is well
             raise Unreachable(
                 f"Nothing was done: the database {self.database.shown} cannot be reached. Try again in a moment."
             )
@@ -153,6 +155,10 @@ class SharedState:
         self._writing = threading.RLock()
         """Held while a document is asked for or written: what is here is never older than it was."""
         self._depth = 0
+        self._lives: list[AloneInDatabase] = []
+        """What says that this process lives."""
+        self._own: dict[str, bytes] = {}
+        """Documents that are there as long as it does."""
         self._changed: list[str] = []
         """Documents that changed, which nobody was told yet."""
         self._listening = listening
@@ -226,8 +232,15 @@ class SharedState:
             self._fetch(path)
 
     def _beat(self, is_new: bool) -> None:
-        if is_new:
-            self.look_again()
+        if not is_new:
+            return
+        self.look_again()
+        # What says that this process lives ended with its connection, and others may have taken it for dead.
+        for claim in list(self._lives):
+            claim.renew()
+        for name, data in list(self._own.items()):
+            if self.see(name).data is None:
+                self.put(name, data)
 
     # --- writing ---------------------------------------------------------------------------
 
@@ -263,8 +276,15 @@ class SharedState:
 
     # --- who serves ------------------------------------------------------------------------
 
-    def hold(self, name: str) -> AloneInDatabase:
-        return self.claim(name)
+    @contextmanager
+    def hold(self, name: str) -> Iterator[object]:
+        claim = self.claim(name)
+        with claim:
+            self._lives.append(claim)
+            try:
+                yield claim
+            finally:
+                self._lives.remove(claim)
 
     def is_held(self, name: str) -> bool:
         with self.claim(name) as is_free:
@@ -282,11 +302,13 @@ class SharedState:
         """Say where this process serves, while the block runs and the process lives."""
         name = f"servers/{new_id()}.json"
         told = {"address": address, "host": socket.gethostname(), "pid": os.getpid()}
-        with self.claim(name):
-            self.put(name, json.dumps(told).encode())
+        with self.hold(name):
+            self._own[name] = json.dumps(told).encode()
+            self.put(name, self._own[name])
             try:
                 yield
             finally:
+                del self._own[name]
                 with suppress(Refused):
                     self.put(name, None)
 

@@ -32,8 +32,8 @@ from looseleaf.base.errors import (
 )
 from looseleaf.base.immutable import frozen
 from looseleaf.memory.layers import nothing
+from looseleaf.store.postgres.check_database import refuse_unfit
 from looseleaf.store.postgres.database import database_at
-from looseleaf.store.postgres.migrate import refuse_version, version
 from looseleaf.work.queue import KINDS, tell
 from looseleaf.work.tasks import Asked, carry_out, give_up
 
@@ -146,8 +146,7 @@ class Worker:
 
     def run(self) -> bool:
         """Take jobs. False: jobs were given back while their threads still run, and the process must end now."""
-        self._database.connect().close()  # if there is none, that is said at once
-        refuse_version(self._database.shown, *version(self._database))
+        refuse_unfit(self._database)
         self._register()
         listening = threading.Event()
         threading.Thread(target=self._listen, args=(listening,), name="looseleaf-listen", daemon=True).start()

@@ -133,6 +133,18 @@ class Claims:
                 return False
             return False
 
+    def renew(self, key: tuple[int, int]) -> bool:
+        """Take a chore again that ended with its connection; True if it is ours now."""
+        with self._alone:
+            try:
+                if self._wire is not None and self._pid == os.getpid() and key in self._held:
+                    self._wire.execute("SELECT 1")
+                    return True
+            except psycopg.Error:
+                self._wire = None
+            self._held.discard(key)
+        return self.take(key)
+
     def drop(self, key: tuple[int, int]) -> None:
         with self._alone:
             if key not in self._held or self._wire is None or self._pid != os.getpid():

@@ -176,6 +176,11 @@ class AloneInDatabase:
             self._is_mine = False
             self._claims.drop(self._key)
 
+    def renew(self) -> None:
+        """Take it again, if it ended with its connection."""
+        if self._is_mine:
+            self._claims.renew(self._key)
+
     def try_again(self) -> bool:
         self._is_mine = self._is_mine or self._claims.take(self._key)
         return self._is_mine

@@ -201,6 +201,9 @@ BEGIN
     END LOOP;
     INSERT INTO looseleaf.records (memory, stream, pos, line)
     SELECT m, number, start + u.at_byte, u.line FROM unnest(lines, offsets) AS u (line, at_byte);
+    IF NOT noted AND left(stream_name, 7) = 'traces/' THEN
+        PERFORM looseleaf_jobs.note_talk(m, stream_name);
+    END IF;
     RETURN start;
 END $$;
 
