@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from looseleaf import Memory
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.values import START
 from looseleaf.store.postgres.address import database_of
+from looseleaf.store.postgres.database import close_all
 from looseleaf.work import queue
 from looseleaf.work.queue import FIELDS, KINDS, TOLD, defer, figures, job, jobs_of, receive, received
 from postgres import Running
@@ -23,11 +25,13 @@ TRACES = "traces/main"
 
 
 @pytest.fixture
-def memory(postgres: Running) -> str:
+def memory(postgres: Running) -> Iterator[str]:
     """The address of a memory in a database of its own."""
     address = postgres.address(postgres.database(), namespace="acme/one")
     with Memory(address):
-        return address
+        pass
+    yield address
+    close_all()
 
 
 def test_of_a_kind_one_waits_for_each_memory_and_agent(postgres: Running, memory: str) -> None:
