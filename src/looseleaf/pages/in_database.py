@@ -7,7 +7,7 @@ address.
 from __future__ import annotations
 
 from looseleaf.base import ids as clock
-from looseleaf.base.errors import NotFound, to_get
+from looseleaf.base.errors import NotFound, Refused, to_get
 from looseleaf.base.ids import new_id
 from looseleaf.base.paths import SETTINGS
 from looseleaf.base.policy import Policy
@@ -37,9 +37,9 @@ def open_store(
     """Open the store of a memory. If there is none of that name, make it, or raise NotFound."""
     try:
         from looseleaf.store.postgres.store import PostgresStore
-    except ModuleNotFoundError as error:
-        raise NotFound(
-            f"Nothing was done: a memory in a database needs packages that are not installed. Get them with "
+    except ModuleNotFoundError as error:  # no NotFound: there may be a memory
+        raise Refused(
+            "Nothing was done: a memory in a database needs packages that are missing. Install them with "
             f"{to_get('postgres')}."
         ) from error
     return PostgresStore.open(read_address(where), policy or Policy(), make=make, reads_only=reads_only)

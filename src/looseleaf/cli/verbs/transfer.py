@@ -7,7 +7,7 @@ import sys
 import time
 
 from looseleaf.base.errors import Invalid, Refused
-from looseleaf.base.paths import is_page
+from looseleaf.base.paths import is_address, is_page
 from looseleaf.cli.output import (
     PROBLEMS,
     clipped,
@@ -17,6 +17,7 @@ from looseleaf.cli.output import (
     print_json,
     print_notes,
     progress,
+    require_postgres,
     say,
 )
 from looseleaf.transfer.export_folder import Copy, ExportTarget, TarWriter, export_whole, note_copy, private
@@ -326,6 +327,8 @@ def _warn_of_git(path: str) -> None:
 def move(options: CliOptions) -> int:
     from looseleaf.transfer.move import move as move_memory
 
+    if is_address(options.path) != is_address(options.to):
+        require_postgres()
     with progress("moving", unit="bytes") as step:
         moved = move_memory(options.path or "", options.to, step)
     if options.json:
