@@ -16,6 +16,7 @@ from looseleaf.base.values import Fact
 from looseleaf.memory.memory import as_agent
 from looseleaf.pages.folder import init
 from looseleaf.place.notebook import FactSource
+from looseleaf.serve.web.naming import Naming
 from looseleaf.serve.web.screens import search
 from looseleaf.serve.web.screens.known import Days, by_sentence, days_of_change, show_source
 from looseleaf.tools.remember_recall import remember
@@ -260,10 +261,13 @@ def test_the_words_behind_a_fact_are_without_the_lines_of_the_program(me: Visit)
         sources = memory.explain.sources(name or "")
         assert not sources[0].text.count("> Summary:")
         source = FactSource("USER.md@1", "person", 1.7e9, "- in Gualtar\n- Updated: 2026-11-19\n> Summary: x")
-    assert show_source(source, None).after == "- in Gualtar"
+    assert show_source(source, None, naming=Naming()).after == "- in Gualtar"
     said = FactSource("01K4", "user", 1.7e9, "- Updated: 2026-11-19")
-    assert show_source(said, None).after == "- Updated: 2026-11-19"  # these are somebody's words
-    assert [show_source(each, None).place for each in (source, said)] == ["the page", "the message"]
+    assert (
+        show_source(said, None, naming=Naming()).after == "- Updated: 2026-11-19"
+    )  # these are somebody's words
+    places = [show_source(each, None, naming=Naming()).place for each in (source, said)]
+    assert places == ["the page", "the message"]
 
 
 def test_a_note_has_its_own_history_and_no_other_notes(me: Visit) -> None:

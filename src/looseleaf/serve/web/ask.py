@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from looseleaf.base.ids import new_id
 from looseleaf.serve.access import PERSON
+from looseleaf.serve.web.naming import naming_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
 async def ask(request: Request, act: Callable[[Memory], _T]) -> _T:
     """Run `act` on the memory of an address. All of a screen is read in one `act`: nothing changes in between. How many
-    facts wait in review is read with it, as the navigation tells it on every screen. What is written from here on is
-    news; and a note that quotes the memory is of its edition now."""
+    facts wait in review is read with it, as the navigation tells it on every screen, and what people are called there.
+    What is written from here on is news; and a note that quotes the memory is of its edition now."""
     request.state.since = new_id()
 
     def act_and_count(memory: Memory) -> tuple[_T, int]:
         request.state.edition = edition_of(memory)
+        request.state.naming = naming_of(memory)
         return act(memory), len(memory.review.pending())
 
     serving = request.app.state.serving

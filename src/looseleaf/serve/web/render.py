@@ -94,7 +94,6 @@ def environment() -> Environment:
     )
     made.globals |= {
         "MARKS": MARKS,
-        "MEANING": MEANING,
         "MEANS": MEANS,
         "KINDS": KINDS,
         "SCREENS": NAVIGATION,
@@ -107,13 +106,10 @@ def environment() -> Environment:
         "moment": moment,
         "clock": clock,
         "long_day": long_day,
-        "author": author,
         "dates": dates,
         "tags": tags,
         "fact_name": fact_name,
-        "origin": origin,
         "said": said,
-        "topic": topic,
         "in_address": in_address,
         "cut": cut,
         "cut_at": cut_at,
@@ -307,9 +303,9 @@ def until(fact: Fact) -> str:
 def dates(fact: Fact) -> Iterator[str]:
     """Yield since when a fact holds, until when it did, and when it was last repeated."""
     if fact.person:
-        yield f"said by {fact.person}"
+        yield f"said by {shown(fact.person)}"
     if fact.decided_by:
-        yield f"decided by {fact.decided_by}"
+        yield f"decided by {shown(fact.decided_by)}"
     if start := since(fact):
         yield f"since {long_day(start)}"
     if end := until(fact):
@@ -415,6 +411,7 @@ def page(request: Request, template: str, *, status: int = 200, **told: Any) -> 
         "waiting": getattr(request.state, "waiting", 0),
         "since": getattr(request.state, "since", ""),
         "look": look_of(request),
+        "naming": getattr(request.state, "naming", None),
         "token": form_token(visit) if visit else "",
         "home": f"/m/{part}",
         "note": request.app.state.notes.take(visit, wanted, edition) if visit else None,

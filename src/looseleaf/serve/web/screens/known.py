@@ -11,12 +11,15 @@ from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.explain.trail import strip_bullet
 from looseleaf.facts.ledger import address_of
+from looseleaf.log.journal import EXTERNAL, PERSON
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.deciding import decide, undo
 from looseleaf.serve.web.forms import Note, back_of, done, read_form
-from looseleaf.serve.web.render import MEANING, fact_name, page, since, until
+from looseleaf.serve.web.naming import Naming, naming_of
+from looseleaf.serve.web.render import fact_name, page, since, until
 from looseleaf.serve.web.wording import cut
+from looseleaf.store import JOURNAL
 from looseleaf.text.lines import worded
 
 TYPE_CHECKING = False
@@ -176,31 +179,38 @@ class Source:
     is_own: bool
 
 
-_WHO = {"user": "You", "person": "You", "external": "You, on the page", "assistant": "The assistant"}
+_PEOPLE = ("user", PERSON, EXTERNAL)
 
 
-def show_source(source: FactSource, quote: str | None, line: str = "") -> Source:
-    """Return the words behind a fact, as they are shown: cut around the quote where they are long; of a page the fact's
-    own `line`, if it is among them."""
+def show_source(
+    source: FactSource, quote: str | None, line: str = "", *, naming: Naming, layer: str | None = None
+) -> Source:
+    """Return the words behind a fact of a layer, as they are shown: cut around the quote where they are long; of a page
+    the fact's own `line`, if it is among them."""
     text, words = _text_of(source, line), (quote or "").strip()
     at = text.find(words) if words else -1
     before, found, after = ("", "", text) if at < 0 else (text[:at], words, text[at + len(words) :])
     if len(before) > _AROUND:
         before = f"… {before[-_AROUND:].partition(' ')[2] or before[-_AROUND:]}"
     after = cut(after, _AROUND)
-    origin = source.origin
-    who = _WHO.get(origin) or {"agent": "Agent", "tool": "The tool", "import": "An import"}.get(
-        origin.partition(":")[0], origin or "Nobody"
-    )
-    name = origin.partition(":")[2]
+    origin, name = source.origin, ""
+    if origin == EXTERNAL:
+        who = f"{naming.who(None, layer)}, on the page"  # found on disk: nobody knows of whom
+    elif origin in _PEOPLE:
+        who = naming.who(source.person, layer)
+    else:
+        kind, _, name = origin.partition(":")
+        who = _OTHERS.get(kind, origin or "Nobody")
     address = place_of(source.source)
     if address.startswith(_TALK):
         place = "what was distilled" if "/" in address.removeprefix(_TALK) else "the message"
     else:
         place = "the page"
-    return Source(before, found, after, f"{who} {name}".strip(), source.ts, address, place, origin in _WHO)
+    is_own = origin in (*_PEOPLE, "assistant")
+    return Source(before, found, after, f"{who} {name}".strip(), source.ts, address, place, is_own)
 
 
+_OTHERS = {"assistant": "The assistant", "agent": "Agent", "tool": "The tool", "import": "An import"}
 _AROUND = 600
 _TALK = "/talk/trace/"
 
@@ -240,7 +250,7 @@ async def show_fact(
     name = request.path_params["fact"]
 
     def read(memory: Memory) -> dict[str, Any]:
-        fact = memory.fact(name)
+        fact, naming = memory.fact(name), naming_of(memory)
         history = memory.history.fact(fact_name(fact))
         later = next((each for each in history if each.id == fact.superseded_by), None)
         if is_many := address_of(fact).many:
@@ -249,11 +259,14 @@ async def show_fact(
         contested = {each.id for values in memory.review.contested() for each in values}
         return {
             "fact": fact,
-            "meaning": meaning_of(memory, fact),
+            "meaning": meaning_of(memory, fact, naming),
             "is_many": is_many,
             "history": history[::-1],
             "sources": [
-                show_source(each, fact.quote, worded(fact.relation, fact.object)) for each in sources
+                show_source(
+                    each, fact.quote, worded(fact.relation, fact.object), naming=naming, layer=fact.layer
+                )
+                for each in sources
             ],
             "is_contested": fact.id in contested,
             "private": memory.review.private_kinds(fact),
@@ -279,20 +292,42 @@ def own_history(fact: Fact, held: Sequence[Fact]) -> list[Fact]:
     return [each for each in held if each.id in found]
 
 
-def meaning_of(memory: Memory, fact: Fact) -> str:
+def meaning_of(memory: Memory, fact: Fact, naming: Naming) -> str:
     """Return what a fact's level means, in a sentence; of a person's own line, how it came there."""
     if fact.level != "confirmed":
-        return MEANING[fact.level]
-    if fact.decided_at is not None or fact.origin not in ("person", "external"):
-        return "You confirmed it."
+        return naming.meaning(fact.level, fact)
+    if not naming.is_shared(fact.layer):
+        is_confirmed, by = fact.decided_at is not None or fact.origin not in (PERSON, EXTERNAL), None
+    else:
+        is_confirmed, by = _confirmed_by(memory, fact)
+    if is_confirmed:
+        return f"{naming.who(by, fact.layer)} confirmed it."
     path, _, name = (fact.sources[0] if fact.sources else "").partition("@")
     edits = islice(memory.history.edits(path), _EDITS) if name and not fact.layer else ()
     edit = next((each for each in edits if each.id == name), None)
-    return "You corrected it." if edit is not None and edit.reason == "corrected" else "You wrote it."
+    did = "corrected" if edit is not None and edit.reason == "corrected" else "wrote"
+    return f"{naming.who(fact.person, fact.layer)} {did} it."
+
+
+def _confirmed_by(memory: Memory, fact: Fact) -> tuple[bool, str | None]:
+    """Return whether a person said yes to a fact, and who did, if that is known. The fact itself has only who decided
+    on it last, which may have been to pin it."""
+    is_written = fact.origin in (PERSON, EXTERNAL)
+    if fact.layer:
+        return not is_written, None
+    for line in islice(memory.parts.context.store.read_back(JOURNAL), _RECORDS):
+        record = line.record
+        if record.get("kind") == "fact" and record.get("fact") == fact.id:
+            given, person = record.get("set"), record.get("person")
+            if isinstance(given, dict) and given.get("level") == "confirmed":
+                return True, person if isinstance(person, str) else None
+    return not is_written, None
 
 
 _EDITS = 500
 """Edits of a page, the newest, among which the one of a line is looked for."""
+_RECORDS = 5_000
+"""Records of the journal, the newest, among which a yes is looked for."""
 
 
 async def _decide(request: Request) -> Response:

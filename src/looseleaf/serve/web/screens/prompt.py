@@ -18,6 +18,7 @@ from looseleaf.log.turns import as_text, texts_of
 from looseleaf.prompt.manifest import Omitted
 from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
+from looseleaf.serve.web.naming import naming_of
 from looseleaf.serve.web.render import page
 from looseleaf.serve.web.screens.known import place_of
 from looseleaf.serve.web.screens.talk import of_agent
@@ -185,7 +186,8 @@ class _Shower:
             found = self._prompt.messages[item.first : item.end]
             earlier = max(0, len(found) - MESSAGES)
             is_said = item.reason in ("recent_turns", "the_request")
-            messages = tuple(_spoken(each, is_said) for each in found[earlier:])
+            user = self._user(item) if is_said else ""
+            messages = tuple(_spoken(each, user, is_said) for each in found[earlier:])
         lines = () if is_talk else tuple(self._lines(item))
         sources = tuple(filter(None, map(address_of, item.of))) if not item.layer else ()
         turns = [_TURN.fullmatch(text) for text, _ in sources]
@@ -208,6 +210,18 @@ class _Shower:
             is_range,
             self._written(item) if item.slot == "state" else None,
         )
+
+    def _user(self, item: ManifestItem) -> str:
+        """Return who said the messages of the user: one person, or nobody knows who."""
+        naming = naming_of(self._memory)
+        if not naming.is_shared() or not item.of:
+            return naming.who(None)
+        try:
+            turns = self._memory.talk.turns(first=item.of[0], until=item.of[-1])
+        except Refused:
+            return naming.who(None)  # they were forgotten
+        said = {trace.person for turn in turns for trace in turn.traces if trace.trace_type == "user"}
+        return naming.who(said.pop() if len(said) == 1 else None)
 
     def _written(self, item: ManifestItem) -> float | None:
         """Return when the state was written that a prompt shows."""
@@ -277,8 +291,9 @@ def part_omitted(
     return out, found, told
 
 
-def _spoken(message: Message, is_talk: bool) -> Spoken:
-    """Return a message of the window. What a tool returned is nobody's word here."""
+def _spoken(message: Message, user: str, is_talk: bool) -> Spoken:
+    """Return a message of the window. `user`: who talks with the assistant. What a tool returned is nobody's word
+    here."""
     payload = message.tool_payload
     if isinstance(payload, ToolResultPayload):
         told = [*([message.content] if message.content else []), as_text(payload.tool_result or "")]
@@ -291,7 +306,7 @@ def _spoken(message: Message, is_talk: bool) -> Spoken:
         text = "\n".join(texts_of(message))
     if message.role == "tool":
         return Spoken("", "a tool", text)
-    who = {"user": "You", "assistant": "The assistant"}.get(message.role) if is_talk else None
+    who = {"user": user, "assistant": "The assistant"}.get(message.role) if is_talk else None
     return Spoken(who or str(message.role), "", text)
 
 

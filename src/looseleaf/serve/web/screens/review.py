@@ -20,6 +20,7 @@ from looseleaf.serve.problems import status_of
 from looseleaf.serve.web.ask import ask
 from looseleaf.serve.web.deciding import decide, newest
 from looseleaf.serve.web.forms import Note, done, read_form
+from looseleaf.serve.web.naming import naming_of
 from looseleaf.serve.web.render import fact_name, page, shown
 from looseleaf.serve.web.screens.known import place_of, show_source
 from looseleaf.serve.web.wording import cut
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from looseleaf.pages.held import Held
     from looseleaf.serve.web.ask import Screen
     from looseleaf.serve.web.forms import Form
+    from looseleaf.serve.web.naming import Naming
     from looseleaf.serve.web.screens.known import Source
 
 ANSWERS = {"yes": "confirm", "no": "reject", "edit": "correct"}
@@ -82,7 +84,7 @@ class Card:
 
 def make_card(memory: Memory, fact: Fact, waiting: Sequence[Fact]) -> Card:
     """Return the card of a fact that waits."""
-    why = _reason(memory, fact)
+    why, naming = _reason(memory, fact), naming_of(memory)
     rivals = [each for each in memory.history.fact(fact_name(fact)) if each.status == "current"]
     at = address_of(fact)
     known = [each for each in rivals if address_of(each).within == at.within and not is_found(each.object)]
@@ -95,8 +97,8 @@ def make_card(memory: Memory, fact: Fact, waiting: Sequence[Fact]) -> Card:
         why,
         () if at.many else tuple(known),
         tuple(known) if at.many else (),
-        tuple(show_source(each, fact.quote) for each in sources),
-        talk_around(memory, trace) if trace else (),
+        tuple(show_source(each, fact.quote, naming=naming, layer=fact.layer) for each in sources),
+        talk_around(memory, trace, naming) if trace else (),
         place_of(trace) if trace else "",
         memory.review.private_kinds(fact),
         source,
@@ -113,7 +115,7 @@ def _reason(memory: Memory, fact: Fact) -> str:
     return " · ".join(parts)
 
 
-def talk_around(memory: Memory, trace: str) -> tuple[Said, ...]:
+def talk_around(memory: Memory, trace: str, naming: Naming) -> tuple[Said, ...]:
     """Return the messages of the turn in which a trace was recorded."""
     try:
         first = memory.talk.traces(trace)[0]
@@ -122,17 +124,18 @@ def talk_around(memory: Memory, trace: str) -> tuple[Said, ...]:
         return ()
     at = next((place for place, each in enumerate(traces) if each.id == trace), 0)
     begin = max(0, min(at - _TALK // 2, len(traces) - _TALK))
-    return tuple(_said(each) for each in traces[begin : begin + _TALK])
+    return tuple(_said(each, naming) for each in traces[begin : begin + _TALK])
 
 
-def _said(trace: Trace) -> Said:
+def _said(trace: Trace, naming: Naming) -> Said:
     from looseleaf.log.turns import LABELS, trace_text
 
     text = trace_text(trace)
     text = cut(text, _LONGEST)
-    who = {"user": "You", "assistant": "Assistant"}.get(
-        trace.trace_type, LABELS[trace.trace_type].capitalize()
-    )
+    if trace.trace_type == "user":
+        who = naming.who(trace.person)
+    else:
+        who = "Assistant" if trace.trace_type == "assistant" else LABELS[trace.trace_type].capitalize()
     return Said(who, text, trace.origin in ("user", "assistant"))
 
 

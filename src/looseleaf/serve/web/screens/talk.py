@@ -11,6 +11,7 @@ from looseleaf.log.journal import PERSON
 from looseleaf.log.turns import as_text, pair_results
 from looseleaf.memory.memory import as_agent
 from looseleaf.serve.web.ask import ask
+from looseleaf.serve.web.naming import naming_of
 from looseleaf.serve.web.render import day, long_day, moment, page
 from looseleaf.serve.web.wording import cut, first_sentence
 from looseleaf.store import JOURNAL
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from looseleaf.log.entries import Entry
     from looseleaf.memory import Memory
     from looseleaf.serve.web.ask import Screen
+    from looseleaf.serve.web.naming import Naming
 
 SESSIONS = 20
 """Sessions of a list."""
@@ -43,7 +45,7 @@ LONGEST = 4_000
 
 @frozen
 class Said:
-    """A message. `rest`: how many characters are left out."""
+    """A message. `who`: the person who said it; "" for the agent. `rest`: how many characters are left out."""
 
     id: str
     ts: float
@@ -89,7 +91,7 @@ class ShownTurn:
 
 
 def show_turn(
-    turn: Turn, marks: dict[str, list[Compaction]], whole: bool = False, asked: str = ""
+    turn: Turn, marks: dict[str, list[Compaction]], naming: Naming, whole: bool = False, asked: str = ""
 ) -> ShownTurn:
     """Return a turn as it is shown: each call with its result, each compaction after the trace it followed. All texts
     are whole, or that of the trace that was asked for."""
@@ -102,15 +104,15 @@ def show_turn(
         elif trace.trace_type == "tool_result":
             items += [_call(None, trace, whole or asked == trace.id)] if trace.id in alone else []
         else:
-            items.append(_said(trace, whole or asked == trace.id))
+            items.append(_said(trace, naming, whole or asked == trace.id))
         items += marks.get(trace.id, ())
     return ShownTurn(turn.turn_id, turn.ts, tuple(items))
 
 
-def _said(trace: Trace, whole: bool) -> Said:
+def _said(trace: Trace, naming: Naming, whole: bool) -> Said:
     text, rest = _cut(trace.content, whole)
     media = tuple(f"{kind}: {each}" for kind, found in (trace.media or {}).items() for each in found)
-    who = "You" if trace.trace_type == "user" else "Assistant"
+    who = naming.who(trace.person) if trace.trace_type == "user" else ""
     reasoning = _cut(trace.reasoning or "", whole)[0]
     return Said(trace.id, trace.ts, who, text, rest, reasoning, media, trace.origin)
 
@@ -269,9 +271,9 @@ async def _session(request: Request) -> Response:
         is_more = len(turns) > number * TURNS
         end = len(turns) - (number - 1) * TURNS
         own_turns = turns[max(0, end - TURNS) : max(0, end)]
-        marks = find_compactions(own, own_turns)
+        marks, naming = find_compactions(own, own_turns), naming_of(own)
         return {
-            "turns": [show_turn(turn, marks) for turn in own_turns],
+            "turns": [show_turn(turn, marks, naming) for turn in own_turns],
             "session": session,
             "heading": _opening(own, session, turns, is_more),
             "agent": own.agent,
@@ -318,7 +320,7 @@ async def _turn(request: Request) -> Response:
             ) from None
         marks = find_compactions(own, [turn])
         return {
-            "turns": [show_turn(turn, marks, whole=True)],
+            "turns": [show_turn(turn, marks, naming_of(own), whole=True)],
             "session": turn.session_id,
             "heading": f"Talk of {moment(turn.ts)}",
             "agent": own.agent,
@@ -330,26 +332,30 @@ async def _turn(request: Request) -> Response:
     return page(request, "talk_session.html", **await ask(request, read))
 
 
-def _name_of(trace: Trace, agent: str) -> str:
+def _name_of(trace: Trace, agent: str, naming: Naming) -> str:
     """Return who said something, and on which day, as a heading."""
     tool = trace.trace_type in ("tool_call", "tool_result")
     who = f"The tool {cut(trace.tool_name or '', 60)}".strip() if tool else agent
-    return f"{'You' if trace.trace_type == 'user' else who}, {long_day(day(trace.ts))}"
+    who = naming.who(trace.person) if trace.trace_type == "user" else who
+    return f"{who}, {long_day(day(trace.ts))}"
 
 
 @frozen
 class Written:
-    """Words that were told outside of any talk. `is_own`: a person wrote them here."""
+    """Words that were told outside of any talk. `is_own`: a person wrote them here; `who` did, if several may have."""
 
     text: str
     is_own: bool
+    who: str
 
 
-def _written(memory: Memory, entry: Entry) -> Written:
+def _written(memory: Memory, entry: Entry, naming: Naming) -> Written:
     found = memory.parts.context.store.get(f"{entry.folder}/raw.md")
     if found is None:
         raise NotFound("What was told then is gone. It may have been forgotten.")
-    return Written(found.data.decode("utf-8", "replace"), entry.meta.get("origin") == PERSON)
+    is_own, person = entry.meta.get("origin") == PERSON, entry.meta.get("person")
+    who = naming.who(person if isinstance(person, str) else None) if is_own and naming.is_shared() else ""
+    return Written(found.data.decode("utf-8", "replace"), is_own, who)
 
 
 async def _traces(request: Request) -> Response:
@@ -360,13 +366,16 @@ async def _traces(request: Request) -> Response:
         from looseleaf.log.turns import turns_of
 
         own, _ = of_agent(memory, agent)
+        naming = naming_of(own)
         entry = own.talk.entry(name) if "/" in name else None
-        written = _written(memory, entry) if entry is not None and not entry.meta.get("traces") else None
+        written = (
+            _written(memory, entry, naming) if entry is not None and not entry.meta.get("traces") else None
+        )
         traces = own.talk.traces(name) if written is None else []
         turns = turns_of(traces) if entry is not None else [own.talk.turn(traces[0].turn_id)]
         return {
-            "turns": [show_turn(turn, {}, asked="" if entry is not None else name) for turn in turns],
-            "heading": "What was distilled" if entry is not None else _name_of(traces[0], own.agent),
+            "turns": [show_turn(turn, {}, naming, asked="" if entry is not None else name) for turn in turns],
+            "heading": "What was distilled" if entry is not None else _name_of(traces[0], own.agent, naming),
             "session": traces[0].session_id if traces else "",
             "agent": own.agent,
             "entry": name if entry is not None else "",

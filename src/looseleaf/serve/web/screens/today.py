@@ -109,6 +109,8 @@ class Event:
     text: str = ""
     count: int = 0
     paths: tuple[str, ...] = ()
+    person: str = ""
+    """Who decided, where several people are told apart."""
 
 
 def read_day(memory: Memory, wanted: str) -> dict[str, Any]:
@@ -193,7 +195,8 @@ def _journaled(records: list[Record], facts: dict[str | None, Fact]) -> list[Eve
             fact = facts.get(name)
             # Words that nobody here said stand in a fence, and not in a link.
             known = Known(fact) if fact is not None and fact.level != "tainted" else None
-            events.append(Event(ts, "decided", known, entry=name, text=str(record.get("reason"))))
+            text, person = str(record.get("reason")), str(record.get("person") or "")
+            events.append(Event(ts, "decided", known, entry=name, text=text, person=person))
         elif kind == "mark":
             events.append(Event(ts, "compacted", entry=str(record.get("entry") or "")))
         elif kind == "forgotten":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.serve.web.ask import ask
+from looseleaf.serve.web.naming import naming_of
 from looseleaf.serve.web.render import page
 
 TYPE_CHECKING = False
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from looseleaf.serve.web.ask import Screen
+    from looseleaf.serve.web.naming import Naming
 
 WORDS = (
     (
@@ -55,11 +57,24 @@ WORDS = (
     ),
 )
 """Words by their headings, each with what it means here."""
+SHARED = {
+    "memory": "All that is kept for the people who share it.",
+    "topic": "What facts are about. Each topic has its page.",
+    "message": "What a person or an agent said, as it was said.",
+    "turn": "A message of a person, with all that the agent did and said to answer it.",
+}
+"""What these mean where several people share a memory."""
+
+
+def words_of(naming: Naming) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the words by their headings, for the people of a memory."""
+    other = SHARED if naming.is_shared() else {}
+    return [(heading, [(word, other.get(word, means)) for word, means in found]) for heading, found in WORDS]
 
 
 async def _words(request: Request) -> Response:
-    await ask(request, lambda memory: None)
-    return page(request, "words.html", words=WORDS)
+    naming = await ask(request, naming_of)
+    return page(request, "words.html", words=words_of(naming))
 
 
 ROUTES: list[Screen] = [("/words", ["GET"], _words)]
