@@ -515,3 +515,76 @@ def test_folders_that_were_made_go_with_the_file_and_others_stay(place: Path) ->
     (place / "a/b/other").write_text("")
     settings_files.write(str(path), "{}\n\n", None)
     assert (place / "a/b/other").exists()
+
+
+# --- a memory that is elsewhere --------------------------------------------------------
+
+ADDRESS = "postgresql://db.example.org/memories?namespace=acme/agent-7"
+AT = "https://memory.example/m/acme:agent-7"
+
+
+def test_for_a_database_the_way_through_a_server_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree(home)
+    says = (
+        "is in a database, and coding agents reach it through a server. Start one (looseleaf serve --postgres "
+        "postgresql://db.example.org/memories), set LOOSELEAF_SERVER to its address with /m/NAME and LOOSELEAF_TOKEN "
+        "to a token, and repeat this without the address of the database; docs/HOOKS.md has the steps."
+    )
+
+    def check(*words: str) -> None:
+        assert main(words) == 2
+        assert says in capsys.readouterr().err
+
+    check("--memory", ADDRESS, "setup", "claude", "--yes")
+    check("--memory", ADDRESS, "hook", "install", "--claude", "--user", "--yes")
+    monkeypatch.setenv("LOOSELEAF_HOME", ADDRESS)
+    check("setup", "--dry-run")
+    check("hook", "install", "--claude", "--distill-with", "claude-code", "--yes")
+    assert tree(home) == before
+    assert main(["setup", "--remove", "--yes"]) == 0
+
+
+def test_with_a_server_hooks_are_installed_and_name_no_memory(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree(home)
+    monkeypatch.setenv("LOOSELEAF_SERVER", AT)
+    monkeypatch.setenv("LOOSELEAF_HOME", ADDRESS)
+    monkeypatch.delenv("LOOSELEAF_TOKEN", raising=False)
+    assert main(["hook", "install", "--claude", "--user", "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith(
+        "The hooks record for acme/agent-7 at https://memory.example, where LOOSELEAF_SERVER and LOOSELEAF_TOKEN are "
+        "set: set both where the agent starts.\n"
+        "LOOSELEAF_TOKEN is not set here. `looseleaf token new NAME` makes a token, on the server.\n"
+        "The model itself reads and writes it through the server, which you add to the agent's settings as an MCP "
+        "server of the name `looseleaf`, with that token (docs/HOOKS.md):\n"
+        "  https://memory.example/mcp/acme:agent-7\n"
+    )
+    written = commands((home / ".claude/settings.json").read_text())
+    assert set(written) == set(EVENTS)
+    assert "--memory" not in str(written)
+    assert main(["hook", "remove", "--claude", "--user", "--yes"]) == 0
+    assert tree(home) == before
+
+
+def test_with_a_server_setup_connects_no_second_memory(
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree(home)
+    monkeypatch.setenv("LOOSELEAF_SERVER", AT)
+    for words in (["setup", "--dry-run"], ["setup", "claude", "--yes"]):
+        assert main(words) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert "is https://memory.example/mcp/acme:agent-7 (docs/HOOKS.md)" in err
+    for words in (["setup", "claude"], ["hook", "install", "--claude"]):
+        assert main(["--memory", str(folder), *words, "--yes"]) == 2
+        assert "Leave out --memory, or unset LOOSELEAF_SERVER." in capsys.readouterr().err
+    assert main(["hook", "install", "--claude", "--distill-with", "rules", "--yes"]) == 2
+    assert "Leave out --distill-with." in capsys.readouterr().err
+    assert tree(home) == before
+    assert not (home / ".looseleaf").exists()
+    assert main(["--memory", str(folder), "setup", "--remove", "--yes"]) == 0

@@ -148,10 +148,7 @@ def find_memory(options: CliOptions) -> str | None:
 
     path = options.memory if options.memory is not None else find()
     if is_address(path):
-        raise Refused(
-            f"Nothing was done: {shown_name(path)} is in a database, and this works on a folder. Coding agents reach a "
-            "memory in a database through its server: `looseleaf serve`."
-        )
+        raise Refused(f"Nothing was done: {in_database_sentence(str(path))}")
     if path and is_memory(path):
         return path
     refuse_lost_log(path)
@@ -160,6 +157,18 @@ def find_memory(options: CliOptions) -> str | None:
     raise NotFound(
         f"The hook did nothing: there is no memory at {path!r}. Make it with `looseleaf init`, or name another in the "
         "settings that run this hook."
+    )
+
+
+def in_database_sentence(where: str) -> str:
+    """Return why hooks and settings of coding agents are not written for an address, and what to do."""
+    from looseleaf.store.postgres.address import parse_address
+
+    database = shell_word(parse_address(where).database.shown)
+    return (
+        f"{shown_name(where)} is in a database, and coding agents reach it through a server. Start one (looseleaf "
+        f"serve --postgres {database}), set LOOSELEAF_SERVER to its address with /m/NAME and LOOSELEAF_TOKEN to a "
+        "token, and repeat this without the address of the database; docs/HOOKS.md has the steps."
     )
 
 
@@ -184,10 +193,18 @@ def existing_path(options: CliOptions) -> str:
             "Nothing was done: there is no memory here, above, or at ~/.looseleaf. `looseleaf init` makes one "
             "here; or name one with --memory PATH."
         )
-    shown = shown_name(path)
+    if is_address(path):
+        from looseleaf.pages.in_database import read_address
+
+        address = read_address(path)
+        raise NotFound(
+            f"Nothing was done: there is no memory of the name {address.namespace} in {address.database.shown}. Name "
+            f"another with namespace=NAME in the address, or make this one with: looseleaf init "
+            f"{shell_word(address.shown)}"
+        )
     raise NotFound(
-        f"Nothing was done: there is no memory at {shown}. Name another with --memory PATH, or make one there "
-        f"(existing pages stay) with: looseleaf init {shell_word(shown) if is_address(path) else path}"
+        f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make one there "
+        f"(existing pages stay) with: looseleaf init {path}"
     )
 
 
@@ -369,11 +386,15 @@ def next_step(options: CliOptions, text: str) -> None:
         print(f"Next: {plain(_with_memory(options.memory, text))}", file=sys.stderr)
 
 
+_COMMAND = "`looseleaf(?! --memory| database | [a-z]+ --postgres\\b)(?=[ `])"
+"""A command that works on the memory, and does not name it yet."""
+
+
 def _with_memory(given: str | None, text: str) -> str:
     if not given:
         return text
     option = f"`looseleaf --memory {shell_word(shown_name(given))}"
-    return re.sub("`looseleaf(?! --memory)(?=[ `])", lambda _: option, text)
+    return re.sub(_COMMAND, lambda _: option, text)
 
 
 def shell_word(text: str) -> str:

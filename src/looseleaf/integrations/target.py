@@ -40,13 +40,11 @@ def target_of(named: str | None) -> Target | None:
         base, _, name = server.partition("/m/")
         if not base.startswith(("http://", "https://")):
             raise Invalid(
-                f"The hook did nothing: {SERVER} is not an address such as https://memory.example/m/NAME."
+                f"Nothing was done: {SERVER} is not an address such as https://memory.example/m/NAME."
             )
         name = name.replace(":", "/") or (_namespace(where) if is_address(where) else "")
         if not name:
-            raise NotFound(
-                f"The hook did nothing: no memory is named. Give its address: {SERVER}={base}/m/NAME."
-            )
+            raise NotFound(f"Nothing was done: no memory is named. Give its address: {SERVER}={base}/m/NAME.")
         return Target(base, os.environ.get(TOKEN, ""), name)
     return Target("", "", "", where) if is_address(where) else None
 

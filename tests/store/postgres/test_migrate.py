@@ -202,9 +202,9 @@ def test_a_program_goes_on_with_newer_tables_that_still_serve_it() -> None:
             (
                 LAST - 1,
                 LAST - 1,
-                rf"have version {LAST - 1}, and this looseleaf needs {LAST}\. Run: looseleaf database",
+                rf"have version {LAST - 1}, and this looseleaf needs {LAST}\. Run, as the role that owns them: ",
             ),
-            (0, 0, "Run: looseleaf database migrate ADDRESS"),
+            (0, 0, "as the role that owns them: looseleaf database migrate ADDRESS"),
             (
                 LAST + 3,
                 LAST + 1,

@@ -68,8 +68,9 @@ def test_each_way_in_that_is_closed_is_a_sentence(postgres: Running, roles: None
             (
                 address(postgres, name, "plain_role", PASSWORD + "x"),
                 'password authentication failed for user "plain_role"',
+                "Passwords are read from PGPASSWORD or ~/.pgpass.",
             ),
-            (postgres.address(name, "plain_role"), "no password supplied"),
+            (postgres.address(name, "plain_role"), "no password supplied", "PGPASSWORD or ~/.pgpass."),
             (postgres.address("nowhere"), 'database "nowhere" does not exist'),
             (postgres.address(name, "nobody_here"), "no password supplied"),
             (
@@ -81,7 +82,11 @@ def test_each_way_in_that_is_closed_is_a_sentence(postgres: Running, roles: None
             (f"postgresql://u:{PASSWORD}@no-such-host.invalid/{name}", "cannot be reached"),
             (f"postgresql://u:{PASSWORD}@/{name}?host={host}&sslmode=maybe", "sslmode"),
             (f"postgresql://u:{PASSWORD}@/{name}?host={host}&password={PASSWORD}&nonsense=1", "nonsense"),
-            (postgres.address(empty), "no looseleaf tables", "looseleaf database migrate ADDRESS"),
+            (
+                postgres.address(empty),
+                "no looseleaf tables",
+                "as the role that owns them: looseleaf database migrate ADDRESS",
+            ),
             (address(postgres, name, "plain_role"), "may not do that", "migrate ADDRESS --role ROLE"),
             (postgres.address(name, SUPERUSER), "the role 'postgres' bypasses row security"),
             (address(postgres, name, "passing_role"), "may not do that"),
@@ -118,7 +123,7 @@ def test_tables_of_another_version_are_refused_unless_they_still_serve_this_one(
     change(f"DELETE FROM looseleaf.schema WHERE version >= {LAST}")
     said = refused(postgres.address(name, namespace="a"))
     assert f"this looseleaf needs {LAST}" in said
-    assert said.endswith("Run: looseleaf database migrate ADDRESS")
+    assert said.endswith("Run, as the role that owns them: looseleaf database migrate ADDRESS")
 
 
 def test_a_database_that_has_not_every_character_is_refused_before_anything_is_made(

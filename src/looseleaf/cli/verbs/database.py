@@ -118,9 +118,10 @@ def _start(options: CliOptions) -> int:
     address = server.address()
     print_answer(options, {"address": address, "folder": str(server.folder), "started": is_new}, address)
     memory = shell_word(server.address(namespace="main"))
+    again = f" {shell_word(str(options.where))}" if options.where else ""
     next_step(
         options,
-        f"`looseleaf --memory {memory} init` makes a memory in it; `looseleaf database stop` stops it.",
+        f"`looseleaf --memory {memory} init` makes a memory in it; `looseleaf database stop{again}` stops it.",
     )
     return 0
 

@@ -8,8 +8,16 @@ import sys
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import is_address
-from looseleaf.cli.output import PROBLEMS, ask, find_memory, next_step, print_json, say
-from looseleaf.store.context import shown_name
+from looseleaf.cli.output import (
+    PROBLEMS,
+    ask,
+    find_memory,
+    in_database_sentence,
+    next_step,
+    print_json,
+    say,
+)
+from looseleaf.integrations.target import SERVER, TOKEN, target_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
     from looseleaf.cli.verb_table import CliOptions
     from looseleaf.integrations.agent_settings import CodingAgent
     from looseleaf.integrations.settings_files import Change, Plan
+    from looseleaf.integrations.target import Target
 
 
 # --- setup -------------------------------------------------------------------------------
@@ -36,6 +45,7 @@ class _Wish:
 def setup(options: CliOptions) -> int:
     """Connect the agents on this machine to a memory, or disconnect them."""
     if not options.remove:
+        _refuse_server(options)
         own_command(options)  # refuses a memory in a database
     wish = _plan(options)
     is_done = not wish.changes and wish.memory is None
@@ -60,6 +70,34 @@ def setup(options: CliOptions) -> int:
     else:
         _print_result(options, wish, problems)
     return PROBLEMS if wish.refused or any(problems.values()) else 0
+
+
+def _refuse_server(options: CliOptions) -> None:
+    """Refuse where the memory is at a server: `looseleaf mcp`, which would be written, serves one of this machine."""
+    target = _server_target(options)
+    if target is not None:
+        raise Refused(
+            f"The settings were not changed: {SERVER} names a memory at a server, and `looseleaf setup` connects one "
+            "of this machine. `looseleaf hook install --user` with --claude, --codex or --gemini adds the hooks; the "
+            f"MCP server to name in the agent's settings is {_mcp_address(target)} (docs/HOOKS.md). To connect a "
+            f"memory of this machine, unset {SERVER}."
+        )
+
+
+def _server_target(options: CliOptions) -> Target | None:
+    """Return the memory that LOOSELEAF_SERVER names: hooks record for it, whatever else is named."""
+    if not os.environ.get(SERVER):
+        return None
+    if options.memory and not is_address(options.memory):
+        raise Invalid(
+            f"The settings were not changed: {SERVER} is set, and hooks record for the memory that it names. Leave out "
+            f"--memory, or unset {SERVER}."
+        )
+    return target_of(options.memory)
+
+
+def _mcp_address(target: Target) -> str:
+    return f"{target.server}/mcp/{target.name.replace('/', ':')}"
 
 
 def _plan(options: CliOptions) -> _Wish:
@@ -299,6 +337,11 @@ def _distiller_change(options: CliOptions) -> _Settings:
     from looseleaf.integrations.toml_edit import with_key
 
     name = str(options.distill_with)
+    if _server_target(options) is not None:
+        raise Invalid(
+            f"The settings were not changed: {SERVER} names a memory at a server, whose own settings name what "
+            "distills there (`looseleaf settings`). Leave out --distill-with."
+        )
     if options.event == "remove" or not is_distiller(name) or any(each in name for each in '"\\\n'):
         raise Invalid(
             f"The settings were not changed: --distill-with {name!r} does not name a distiller. With `hook install` "
@@ -378,6 +421,19 @@ def _privacy_notice(options: CliOptions) -> str:
 def _print_hints(options: CliOptions) -> None:
     from shlex import join
 
+    target = _server_target(options)
+    if target is not None:
+        say(
+            f"The hooks record for {target.name} at {target.server}, where {SERVER} and {TOKEN} are set: set both "
+            "where the agent starts."
+        )
+        if not target.token:
+            say(f"{TOKEN} is not set here. `looseleaf token new NAME` makes a token, on the server.")
+        say(
+            "The model itself reads and writes it through the server, which you add to the agent's settings as an MCP "
+            f"server of the name `looseleaf`, with that token (docs/HOOKS.md):\n  {_mcp_address(target)}"
+        )
+        return
     try:
         has_memory = find_memory(options) is not None
     except Refused:
@@ -394,12 +450,12 @@ def _print_hints(options: CliOptions) -> None:
 def own_command(options: CliOptions) -> list[str]:
     """Return the command line that runs this program from any folder, with the memory if one was named."""
     made = own_program()
-    memory = options.memory or os.environ.get("LOOSELEAF_HOME")
+    if options.event == "remove" if options.run.endswith("hook") else options.remove:
+        return made  # what is taken out is known by its form
+    is_far = _server_target(options) is not None  # then the environment names it, when the hook runs
+    memory = None if is_far else options.memory or os.environ.get("LOOSELEAF_HOME")
     if is_address(memory):
-        raise Refused(
-            f"Nothing was changed: {shown_name(str(memory))} is in a database, and coding agents reach that through a "
-            "server. Start one with `looseleaf serve`, and give the agent its address and a token."
-        )
+        raise Refused(f"Nothing was changed: {in_database_sentence(str(memory))}")
     made += ["--memory", os.path.abspath(memory)] if memory else []
     return made + (["--agent", options.agent] if options.agent else [])
 

@@ -36,6 +36,7 @@ from looseleaf.cli.output import (
     progress,
     read_input,
     say,
+    shell_word,
     table,
     when,
 )
@@ -256,7 +257,7 @@ def init(options: CliOptions) -> int:
         print_json({"path": shown, "made": made})
     elif made and not is_folder:
         print(f"{plain(shown)} is a memory now.")
-        next_step(options, _BEGIN.format(_memory_option(path)))
+        next_step(options, _BEGIN_THERE.format(_memory_option(path), shell_word(_database_of(path))))
     elif made:
         file = plain(quote(os.path.join(path, ".gitignore")))
         out = "views/ and review/" if options.git_log else "log/, views/ and review/"
@@ -290,6 +291,19 @@ def init(options: CliOptions) -> int:
 _BEGIN = (
     '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf{0} setup` connects coding agents.'
 )
+
+
+_BEGIN_THERE = (
+    '`looseleaf{0} remember "I prefer green tea."` adds a fact; `looseleaf serve --postgres {1}` serves it to coding '
+    "agents and other programs: docs/HOOKS.md, docs/SERVE.md."
+)
+
+
+def _database_of(where: str) -> str:
+    """Return the address of a memory's database, without a password."""
+    from looseleaf.store.postgres.address import parse_address
+
+    return parse_address(where).database.shown
 
 
 _WITH_LOG = (

@@ -21,8 +21,10 @@ from looseleaf.cli.output import (
     print_json,
     require_postgres,
     say,
+    shell_word,
     table,
 )
+from looseleaf.store.context import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +78,8 @@ def serve(options: CliOptions) -> int:
         begin_logging(is_json=options.json_log)
         with claim.tell(names.address):
             what = plain(serving.pool.root or serving.pool.path(serving.pool.only))
+            if options.postgres == "":
+                sys.stderr.write(f"looseleaf: the address of its first memory is {plain(first_of(what))}\n")
             sys.stderr.write(f"looseleaf: serving {what}; to sign in, once, within two minutes, open\n")
             sys.stderr.flush()
             print(f"{names.address}/login/{serving.access.make_code()}", flush=True)
@@ -127,6 +131,13 @@ def _make_first(address: Address) -> None:
     from looseleaf.store.postgres.address import default_namespace
 
     init(address.of(default_namespace()).where)
+
+
+def first_of(database: str) -> str:
+    """Return the address of the memory that a new server for trying has, as a word of a shell."""
+    from looseleaf.store.postgres.address import default_namespace, parse_address
+
+    return shell_word(parse_address(database).of(default_namespace()).shown)
 
 
 @contextmanager
@@ -250,12 +261,24 @@ def _do_token(options: CliOptions, access: Access) -> int:
         print_json(_told(made) | {"token": secret})
     else:
         print(secret)
+        may = f"{', '.join(made.scopes)} in {', '.join(_with_limit(made, name) for name in made.memories)}"
         print(
-            f"looseleaf: {made.id} may {', '.join(made.scopes)} in {plain(', '.join(made.memories))}. The token is "
-            f"shown only this once; `looseleaf token revoke {made.id}` ends it.",
+            f"looseleaf: {made.id} may {plain(may)}. The token is shown only this once; "
+            f"`looseleaf token revoke {made.id}{plain(_same_place(options))}` ends it.",
             file=sys.stderr,
         )
     return 0
+
+
+def _same_place(options: CliOptions) -> str:
+    """Return the options that name the same tokens in another command."""
+    if options.postgres:
+        return f" --postgres {shell_word(shown_name(options.postgres))}"
+    if options.postgres is not None:
+        return " --postgres"
+    if options.root is not None:
+        return f" --root {shell_word(options.root)}"
+    return f" --memory {shell_word(options.memory)}" if options.memory is not None else ""
 
 
 def _list_tokens(options: CliOptions, tokens: list[Token]) -> int:

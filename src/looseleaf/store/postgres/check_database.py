@@ -125,17 +125,18 @@ def _role(database: Database) -> DatabaseFinding:
     return DatabaseFinding("role", "ok", f"{role}, which row security binds")
 
 
+_MIGRATE = "Run `looseleaf database migrate ADDRESS` as the role that owns them."
+
+
 def _versions(database: Database, found: int, serves_from: int) -> DatabaseFinding:
     mine = newest_version()
     try:
         refuse_version(database.shown, found, serves_from)
     except Unreadable:
         if not found:
-            return DatabaseFinding(
-                "tables", "broken", "there are none", "Run `looseleaf database migrate ADDRESS`."
-            )
+            return DatabaseFinding("tables", "broken", "there are none", _MIGRATE)
         says = f"version {found}; this looseleaf is written for {mine}"
-        then = "Install a newer looseleaf." if found > mine else "Run `looseleaf database migrate ADDRESS`."
+        then = "Install a newer looseleaf." if found > mine else _MIGRATE
         return DatabaseFinding("tables", "broken", says, then)
     known = {each.version: each.sha256 for each in read_migrations()}
     rows = database.run(None, "SELECT version, name, sha256 FROM looseleaf.schema ORDER BY version")

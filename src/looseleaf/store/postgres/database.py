@@ -55,9 +55,11 @@ _ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 
 
 _OPTIONS = (
     f"-c lock_timeout={int(LOCK_SECONDS * 1000)} -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 "
-    "-c tcp_keepalives_count=3"
+    "-c tcp_keepalives_count=3 -c standard_conforming_strings=on -c row_security=on -c DateStyle=ISO "
+    r"-c default_transaction_isolation=read\ committed"
 )
-"""The server looks too: a machine that lost its power must not hold a memory's lock."""
+"""The server looks too: a machine that lost its power must not hold a memory's lock. And what a role or a database may
+have set otherwise is as it must be: with other strings, bytes would arrive as other bytes."""
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what fails is said once, in a sentence
 
@@ -169,6 +171,7 @@ class Database:
     def __init__(self, address: Address, size: int = CONNECTIONS) -> None:
         self.url = address.url
         self._direct_url = address.direct_url
+        self._asked_options = address.options
         self.pooled = bool(address.direct)
         """Whether what only reads goes through a pooler."""
         self.trips = 0
@@ -218,8 +221,9 @@ class Database:
             "prepare_threshold": 2 if direct else None,
             "connect_timeout": 5,
             "application_name": "looseleaf",
+            "client_encoding": "UTF8",
             **{name: value for name, value in _ALIVE.items() if f"{name}=" not in self.url},
-            **({"options": _OPTIONS} if direct else {}),
+            **({"options": f"{self._asked_options} {_OPTIONS}".strip()} if direct else {}),
         }
 
     def connect(self) -> Wire:
@@ -454,7 +458,8 @@ class Database:
                 f"Nothing was done: the database {self.shown} cannot be reached ({why}). Check that it runs, then "
                 "repeat the command."
             )
-        return Unwritten(f"Nothing was done: the database {self.shown} refused it ({why}).")
+        then = " Passwords are read from PGPASSWORD or ~/.pgpass." if "password" in why else ""
+        return Unwritten(f"Nothing was done: the database {self.shown} refused it ({why}).{then}")
 
 
 def is_away(error: BaseException | None) -> bool:
@@ -500,7 +505,13 @@ def _say(kind: Callable[[str], Refused], sentence: str) -> Callable[[str, str], 
 
 _SAYS: tuple[tuple[tuple[type[psycopg.Error], ...], Callable[[str, str], Refused]], ...] = (
     (
-        (errors.LockNotAvailable, errors.QueryCanceled),
+        (errors.QueryCanceled,),
+        _say(
+            Busy, "Nothing was done: {shown} ended it, as it took too long there ({why}). Repeat the command."
+        ),
+    ),
+    (
+        (errors.LockNotAvailable,),
         _say(Busy, "Nothing was done: another process held the memory too long ({why}). Repeat the command."),
     ),
     (
@@ -522,7 +533,7 @@ _SAYS: tuple[tuple[tuple[type[psycopg.Error], ...], Callable[[str, str], Refused
         _say(
             Unreadable,
             "Nothing was done: the database {shown} has no looseleaf tables, or those of another version ({why}). "
-            "Run: looseleaf database migrate ADDRESS",
+            "Run, as the role that owns them: looseleaf database migrate ADDRESS",
         ),
     ),
     (

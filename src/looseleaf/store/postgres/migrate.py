@@ -104,8 +104,8 @@ def refuse_version(shown: str, version: int, serves_from: int) -> None:
     mine = newest_version()
     if version < mine:
         raise Unreadable(
-            f"Nothing was done: the tables in {shown} have version {version}, and this looseleaf needs {mine}. Run: "
-            "looseleaf database migrate ADDRESS"
+            f"Nothing was done: the tables in {shown} have version {version}, and this looseleaf needs {mine}. Run, "
+            "as the role that owns them: looseleaf database migrate ADDRESS"
         )
     if mine < serves_from:
         raise Unreadable(
