@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from looseleaf.base.errors import Refused
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import init
-from looseleaf.serve import jobs
-from looseleaf.store.postgres.address import parse_address
+from looseleaf.serve import handed, jobs
+from looseleaf.store.postgres.address import database_of, parse_address
+from looseleaf.store.postgres.database import close_all, database_at
+from looseleaf.work import queue
 from looseleaf.work import worker as working
-from looseleaf.work.queue import INCOMING, jobs_of
+from looseleaf.work.queue import INCOMING
 from looseleaf.work.tasks import carry_out
 from looseleaf.work.worker import Timing, Worker
 from postgres import Running
@@ -42,8 +45,9 @@ def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def address(postgres: Running) -> str:
-    return postgres.address(postgres.database())
+def address(postgres: Running) -> Iterator[str]:
+    yield postgres.address(postgres.database())
+    close_all()
 
 
 @contextmanager
@@ -145,17 +149,99 @@ def test_what_a_worker_refuses_is_told_as_it_said_it(api: Api, address: str) -> 
     assert received(api) == []
 
 
-def test_what_no_worker_begins_is_done_by_the_server(
+def test_where_no_worker_takes_a_job_the_server_starts_one(
     api: Api, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_TAKE_SECONDS", 0.1)
+    monkeypatch.setattr(jobs, "_TAKE_SECONDS", 0.5)
     asker = api.asker(voice="user")
     with working_at(address, "distill"):
         told = ended(asker, send(api, asker))
         assert (told["state"], told["result"]["traces"]) == ("done", 2)
-    with Memory(api.where(NAME)) as memory:
-        assert [job.state for job in jobs_of(memory.parts.store) if job.kind == "import"] == ["cancelled"]
     assert received(api) == []
+
+
+def query(address: str, text: str, *values: object) -> list[Any]:
+    with psycopg.connect(database_at(parse_address(address)).url, autocommit=True) as wire:
+        return wire.execute(text.encode(), values).fetchall()
+
+
+def test_what_the_last_worker_was_killed_in_is_done_after_all_and_the_memory_goes_on(
+    api: Api, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_TAKE_SECONDS", 0.5)
+    asker = api.asker(voice="user")
+    [(worker,)] = query(address, "SELECT worker_id FROM looseleaf_jobs.procrastinate_register_worker_v1()")
+    id = asker.ok("POST", f"{AT}/check")["id"]
+    forget = asker.ok("POST", f"{AT}/forget", {"match": "Nothing of this"})["id"]
+    until(lambda: api.serving.jobs.get(id).queued)
+    taken = "SELECT task_name FROM looseleaf_jobs.procrastinate_fetch_job_v2(NULL, %s)"
+    assert query(address, taken, worker) == [("check",)]
+    time.sleep(1.5)
+    assert api.serving.jobs.get(id).state == "running", "a worker that lives is waited for"
+    gone = "UPDATE looseleaf_jobs.procrastinate_workers SET last_heartbeat = now() - interval '1 minute' RETURNING id"
+    assert query(address, gone) == [(worker,)]
+    assert ended(asker, id)["state"] == "done"
+    assert ended(asker, forget)["state"] in ("done", "refused")
+
+
+def test_a_job_that_is_cancelled_at_another_server_while_it_is_handed_over_is_cancelled(
+    api: Api, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+    ask = handed.Workers.ask
+
+    def ask_slowly(workers: handed.Workers, *given: Any) -> int:
+        asked.set()
+        assert go_on.wait(SOON)
+        return ask(workers, *given)
+
+    monkeypatch.setattr(handed.Workers, "ask", ask_slowly)
+    asker = api.asker(voice="user")
+    with working_at(address, "distill"), serving_at(address, tmp_path / "two") as other:
+        id = send(api, asker)
+        assert asked.wait(SOON)
+        until(lambda: other.serving.jobs.get(id).state == "running")
+        other.serving.jobs.cancel(id)
+        until(lambda: api.serving.jobs.get(id).is_unwanted)
+        go_on.set()
+        assert ended(asker, id)["state"] == "cancelled"
+        until(lambda: other.serving.jobs.get(id).state == "cancelled")
+        assert asker.ok("GET", f"{AT}/facts") is not None
+    assert received(api) == []
+
+
+def test_a_server_whose_claims_were_cut_is_not_taken_for_dead(
+    api: Api, address: str, postgres: Running, tmp_path: Path
+) -> None:
+    asker = api.asker(voice="user")
+    with working_at(address, "distill"), serving_at(address, tmp_path / "two") as other:
+        id = asker.ok("POST", f"{AT}/check")["id"]
+        until(lambda: other.serving.jobs.get(id).queued)
+        cut = (
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        assert (True,) in postgres.execute(cut, database=database_of(address))
+        other.serving.jobs.clear_lost()
+        time.sleep(2.5)
+        other.serving.jobs.clear_lost()
+        other.serving.jobs.clear_lost()
+        found = other.serving.jobs.get(id)
+        assert (found.state, found.server) == ("running", api.serving.jobs._own)
+
+
+def test_an_import_that_is_asked_for_twice_is_told_alike(address: str, api: Api) -> None:
+    with Memory(api.where(NAME)) as memory:
+        store = memory.parts.store
+        source = queue.receive(store, "talk.jsonl", TALK)
+        numbers = []
+        for _ in range(2):  # the answer to the first was lost after a worker had taken it
+            numbers.append(queue.defer(store, "import", "main", source=source, format="messages", mine=True))
+            with working_at(address) as worker:
+                until(lambda: worker.done == 1)
+        first, second = (queue.job(store, number) for number in numbers)
+        assert first.result == second.result
+        assert (first.state, second.state) == ("done", "done")
 
 
 def test_what_waits_for_a_worker_can_be_cancelled_and_what_one_has_begun_cannot(

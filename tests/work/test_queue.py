@@ -262,6 +262,24 @@ def test_no_talk_is_passed_over_however_recording_and_distilling_meet(memory: st
             thread.join()
 
 
+def test_a_distillation_that_begins_while_a_record_is_being_written_waits_for_it(memory: str) -> None:
+    with open_store(memory) as store, open_store(memory) as other:
+        store.append(TRACES, [record_of("first")])
+        begin = "SELECT looseleaf_jobs.begin_distilling(%s, %s)", (store.memory, "main")
+        store.run(*begin)
+        thread = threading.Thread(target=other.run, args=begin)
+        with store.transaction() as wire:
+            line = b'{"id":"x"}\n'
+            query = "SELECT looseleaf.append_line(%s, %s, %s, 1000000, NULL, NULL)"
+            wire.execute(query, (store.memory, TRACES, line))
+            thread.start()
+            thread.join(0.5)
+            assert thread.is_alive()
+        thread.join()
+        due = "SELECT is_due FROM looseleaf.streams WHERE memory = %s AND name = %s"
+        assert store.run(due, (store.memory, TRACES)) == [(figures(store.database)["talk"] == 1,)]
+
+
 def test_recording_needs_no_queue_and_waits_for_none(postgres: Running, memory: str) -> None:
     """A worker holds its tables; the record of talk that is noted already looks at none of them."""
     import psycopg

@@ -24,7 +24,7 @@ from looseleaf.store.postgres.address import Address, database_of, parse_address
 from looseleaf.store.postgres.database import close_all
 from looseleaf.store.postgres.embedded import SUPERUSER
 from looseleaf.work import worker as workers
-from looseleaf.work.queue import KINDS, defer, figures, job, jobs_of, receive
+from looseleaf.work.queue import ATTEMPTS, KINDS, defer, figures, job, jobs_of, receive
 from looseleaf.work.worker import Worker
 from postgres import Running, own_server
 from working import (
@@ -337,10 +337,10 @@ def test_a_job_that_kills_its_workers_fails_in_the_end(postgres: Running, memory
         number = defer(store, "distill")
         store.run("SELECT looseleaf_jobs.begin_distilling(%s, 'main')", (store.memory,))
         taken = "UPDATE looseleaf_jobs.procrastinate_jobs SET status = 'doing' RETURNING 1"
-        for attempt in range(workers.ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             assert job(store, number).attempts == attempt
             run_there(postgres, memory, taken)
-            store.run("SELECT looseleaf_jobs.return_lost(0, '{}', '1 second', %s)", (workers.ATTEMPTS,))
+            store.run("SELECT looseleaf_jobs.return_lost(0, '{}', '1 second', %s)", (ATTEMPTS,))
         state = job(store, number)
         assert state.state == "failed"
         assert "Try it again" in state.error

@@ -28,11 +28,12 @@ _PARTS = 16
 
 ADDRESS = ("postgresql://", "postgres://")
 """How the address of a memory in a database begins."""
+_SCHEME = max(map(len, ADDRESS))
 
 
 def is_address(where: object) -> bool:
     """True if this names a database and not a folder."""
-    return isinstance(where, str) and where.startswith(ADDRESS)
+    return isinstance(where, str) and where[:_SCHEME].lower().startswith(ADDRESS)
 
 
 def name_fault(name: str) -> str | None:

@@ -68,7 +68,9 @@ _CLOSE_SECONDS = 5.0
 _TELL_SECONDS = 1.0
 """How often other servers are told how far a job is."""
 _TAKE_SECONDS = 10.0
-"""How long a worker may leave a job lying, before the server does it."""
+"""How long a job may wait for a worker, before the server starts one."""
+_OLD_SECONDS = 86_400.0
+"""Age after which a server of a database clears what was received on its machine."""
 _LONGEST = 1 << 26
 """Bytes of a line from a process."""
 
@@ -112,6 +114,8 @@ class Job:
         self.process: subprocess.Popen[bytes] | None = None
         self.is_handed = False
         """True if it was left to the workers of the database."""
+        self.is_unwanted = False
+        """True if it was cancelled before the queue had it."""
         self.queued = 0
         """Its number in their queue."""
 
@@ -185,6 +189,8 @@ class Jobs:
         self._seen: dict[str, Seen] = {}
         """The documents of jobs that other servers have."""
         self._lasting: dict[str, dict[str, Any]] = {}
+        self._missed: set[str] = set()
+        """Jobs that nobody had when they were last looked at."""
         self._left: list[str] = []
         """What an earlier server received."""
         self._is_stopping = threading.Event()
@@ -308,6 +314,8 @@ class Jobs:
             elif job.queued and self._state.workers is not None:
                 if not self._state.workers.take_back(self._pool.path(job.memory), job.queued):
                     raise Refused("Nothing was cancelled: a worker has begun this job. Wait until it ends.")
+            elif job.is_handed and job.server == self._own:
+                job.is_unwanted = True  # it is just being handed over
             elif self._own and job.server != self._own:
                 self._write(job, job.head() | {"is_cancelled": True})  # whose it is hears that
             else:
@@ -377,63 +385,56 @@ class Jobs:
                     self._tell(job)
         process.stdout.close()
         process.wait()
-        self._drop(file)
-        with self._lock:
-            self._end(job, last or {"state": "lost", "error": DIED})
-            self._go_on()
+        self._end_at_last(job, last or {"state": "lost", "error": DIED}, file)
 
     def _hand_over(self, job: Job, spec: dict[str, Any]) -> None:
-        """Have a worker do a job; where none takes it, it is done here after all."""
+        """Have a worker do a job."""
         assert self._state.workers is not None
         try:
             job.queued = self._state.workers.ask(spec["path"], job.kind, spec)
-            with self._lock:
-                self._write(job, job.head())
         except (Refused, OSError) as error:
             said = {"state": "refused", "error": str(error), "problem": type(error).__name__}
-        else:
-            found = self._look_on(job, _TAKE_SECONDS)
-            if found is None:
-                return
-            said = found
-        with self._lock:
-            if not said:
-                job.is_handed, job.queued = False, 0
-                self._begin_here(job, spec)
-                return
-            self._drop(spec.get("file", ""))
-            self._end(job, said)
-            self._go_on()
+            self._end_at_last(job, said, spec.get("file", ""))
+            return
+        if job.is_unwanted:
+            self._state.workers.take_back(spec["path"], job.queued)
+        with suppress(Refused), self._lock:  # else another server could only say that it is lost
+            self._write(job, job.head())
+        self._look_on(job, spec.get("file", ""))
 
-    def _look_on(self, job: Job, patience: float | None = None) -> dict[str, Any] | None:
-        """Return what became of a job that a worker has; nothing, if none had begun it in time and it was taken back;
-        None: this server is being stopped, and another one will look on."""
+    def _look_on(self, job: Job, file: str = "") -> None:
+        """Take in what becomes of a job that a worker has. Where none takes it, one is started. When this server is
+        stopped, another one looks on."""
         workers = self._state.workers
         assert workers is not None
-        until = time.monotonic() + patience if patience is not None else None
+        since = time.monotonic()
         while not self._is_stopping.wait(_LOOK_SECONDS):
             try:
-                path = self._pool.path(job.memory)
-                state, said = workers.look(path, job.kind, job.queued)
+                state, said = workers.look(self._pool.path(job.memory), job.kind, job.queued)
                 if said:
-                    return said
-                if state == "running":
-                    until = None
-                elif until is not None and time.monotonic() > until and workers.take_back(path, job.queued):
-                    return {}
+                    self._end_at_last(job, said, file)
+                    return
+                if state == "later" or (state == "running" and workers.are_there()):
+                    since = time.monotonic()
+                elif time.monotonic() - since > _TAKE_SECONDS:
+                    since = time.monotonic()
+                    workers.help()
             except (Busy, Unreadable):
                 continue  # the database is away
             except Refused as gone:
-                return {"state": "lost", "error": str(gone)}
-        return None
+                self._end_at_last(job, {"state": "lost", "error": str(gone)}, file)
+                return
 
-    def _adopt(self, job: Job) -> None:
-        """Look on for a server that is gone."""
-        found = self._look_on(job)
-        if found is not None:
-            with self._lock:
-                self._end(job, found)
+    def _end_at_last(self, job: Job, said: dict[str, Any], file: str = "") -> None:
+        """Write down what became of a job, once the database is there."""
+        self._drop(file)
+        while True:
+            with suppress(Busy, Unreadable), self._lock:
+                self._end(job, said)
                 self._go_on()
+                return
+            if self._is_stopping.wait(_TELL_SECONDS):
+                return
 
     def _end(self, job: Job, said: dict[str, Any]) -> None:
         """Take in what became of a job. Under the lock."""
@@ -586,7 +587,8 @@ class Jobs:
             job, known = self._read_job(id), self._jobs.get(id)
             if known is not None and known.server == self._own:
                 if _object(seen.data or b"").get("is_cancelled") and known.is_live and known.can_be_cancelled:
-                    self.cancel(id)
+                    with suppress(Refused):  # it has just ended, or cannot be ended any more
+                        self.cancel(id)
             elif job is not None:
                 self._jobs[id] = job
                 self._tell(job)
@@ -617,8 +619,12 @@ class Jobs:
         with self._lock:
             self._read()
             others = [job for job in self._jobs.values() if job.is_live and job.server != self._own]
+        missed, self._missed = self._missed, set()
         for job in others:
             if self._state.is_held(f"servers/{job.server}") or self._state.is_held(_chore(job.id)):
+                continue
+            if job.id not in missed:  # its connection may have been cut: it has a moment to say that it lives
+                self._missed.add(job.id)
                 continue
             # Of several servers, one goes on with it.
             with self._lock, self._state.changing(f"{FOLDER}/begin"):
@@ -631,7 +637,7 @@ class Jobs:
                     now.server, now.is_handed = self._own, True
                     self._write(now, now.head())
                     threading.Thread(
-                        target=self._adopt, args=(now,), name="looseleaf-handed", daemon=True
+                        target=self._look_on, args=(now,), name="looseleaf-handed", daemon=True
                     ).start()
                 else:
                     self._end(now, {"state": "lost", "error": NOT_BEGUN if now.state == "waiting" else DIED})
@@ -648,7 +654,13 @@ class Jobs:
             self._alive.enter_context(self._state.hold(f"servers/{self._own}"))
         with self._lock, suppress(FileNotFoundError):
             self._read()
-            self._left = os.listdir(os.path.join(self._access_folder, INCOMING))
+            found = os.scandir(os.path.join(self._access_folder, INCOMING))
+            # What another server of this machine has just received is its own.
+            self._left = [
+                each.name
+                for each in found
+                if not self._own or each.stat().st_mtime < time.time() - _OLD_SECONDS
+            ]
             self._clear()
 
     def close(self) -> None:

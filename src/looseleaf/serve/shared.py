@@ -232,10 +232,9 @@ class SharedState:
             self._fetch(path)
 
     def _beat(self, is_new: bool) -> None:
-        if not is_new:
-            return
-        self.look_again()
-        # What says that this process lives ended with its connection, and others may have taken it for dead.
+        if is_new:
+            self.look_again()
+        # What says that this process lives ends with its connection, and others may have taken it for dead.
         for claim in list(self._lives):
             claim.renew()
         for name, data in list(self._own.items()):

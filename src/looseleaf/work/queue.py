@@ -20,7 +20,7 @@ from looseleaf.store.files import FileStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from looseleaf.base.values import Document, Edition
@@ -62,6 +62,13 @@ _TOLD = 20
 
 AGAIN = "1 hour"
 """When talk whose job was cancelled is looked at again."""
+
+PAUSES = (10.0, 60.0, 300.0, 1800.0, 3600.0)
+"""Seconds before each further attempt."""
+ATTEMPTS = len(PAUSES) + 1
+
+SILENT_SECONDS = 30.0
+"""A worker that said nothing for so long is dead, or cut off."""
 
 GONE = "It failed, and the reason was not kept. Try it again."
 
@@ -249,19 +256,24 @@ def cancel(store: OpenStore, id: int) -> JobState:
     """Take a waiting job out of the queue."""
     database = in_database(store)
     before = job(store, id)
+    asked = "SELECT args ->> 'source' FROM looseleaf_jobs.procrastinate_jobs WHERE id = %s AND lock = %s"
+    source = next((row[0] for row in database.run(asked, (id, str(database.memory)))), None)
     query = (
-        "SELECT looseleaf_jobs.procrastinate_cancel_job_v1(id, false, false), args ->> 'source' "
-        "FROM looseleaf_jobs.procrastinate_jobs WHERE id = %s AND lock = %s AND status = 'todo'"
+        "SELECT looseleaf_jobs.procrastinate_cancel_job_v1(id, false, false) FROM looseleaf_jobs.procrastinate_jobs "
+        "WHERE id = %s AND lock = %s AND status = 'todo'"
     )
     rows = database.run(query, (id, str(database.memory)))
     if before.kind == "distill" and rows:
         note_left(database, before.agent, AGAIN)  # an earlier attempt may have taken the note away
-    if not rows or rows[0][0] is None:
+    now = job(store, id)
+    # The answer to a first attempt may have been lost.
+    is_done = bool(rows and rows[0][0] is not None) or (before.state, now.state) == ("waiting", "cancelled")
+    if not is_done:
         why = "it is running, and will be carried out" if before.state == "running" else "it has ended"
         raise Refused(f"Nothing was cancelled: {why}.")
-    if rows[0][1] is not None:
-        drop_received(database, str(rows[0][1]))
-    return job(store, id)
+    if source is not None:
+        drop_received(database, str(source))
+    return now
 
 
 def retry(store: OpenStore, id: int) -> JobState:
@@ -289,6 +301,12 @@ def read_told(store: PostgresStore) -> list[dict[str, Any]]:
     return [each for each in told if isinstance(each, dict) and isinstance(each.get("id"), int)]
 
 
+def already_imported(store: PostgresStore, source: str) -> dict[str, Any] | None:
+    """Return what came of the import of a source, if it was done: one may be asked for twice whose answer was lost."""
+    done = (told for told in read_told(store) if told.get("source") == source and told.get("state") == "done")
+    return next((told.get("result") for told in done), None)
+
+
 def tell(store: PostgresStore, told: dict[str, Any], of: Edition) -> None:
     """Have the memory remember what came of a job; nothing, if something was forgotten since `of`."""
     others = [each for each in read_told(store) if each["id"] != told["id"]]
@@ -311,6 +329,14 @@ _TALK = "SELECT count(*), extract(epoch FROM now() - min(since))::float8 FROM lo
 _WORKERS = """
 SELECT count(*) FROM looseleaf_jobs.procrastinate_workers WHERE last_heartbeat > now() - interval '30 seconds'
 """
+
+
+def return_lost(
+    database: Database, own: int = 0, running: Sequence[int] = (), silent: float = SILENT_SECONDS
+) -> None:
+    """Return the jobs of dead workers to the queue, and those that a worker (`own`) was given and is not `running`."""
+    query = "SELECT looseleaf_jobs.return_lost(%s, %s::bigint[], %s::interval, %s)"
+    database.run(None, query, (own, list(running), f"{silent} seconds", ATTEMPTS))
 
 
 def count_workers(database: Database) -> int:

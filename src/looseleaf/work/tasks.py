@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import tempfile
 
+from looseleaf.base.errors import NotFound
 from looseleaf.base.immutable import frozen
 from looseleaf.integrations.detached import has_answered
 from looseleaf.log.recorder import stream_of
-from looseleaf.work.queue import drop_received, in_database, note_left, received
+from looseleaf.work.queue import already_imported, drop_received, in_database, note_left, received
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,13 +134,20 @@ def _build(memory: Memory, more: Mapping[str, Any]) -> Result:
 
 def _import(memory: Memory, more: Mapping[str, Any]) -> Result:
     store = in_database(memory.parts.store)
-    name, document = received(store, str(more.get("source")))
+    source = str(more.get("source"))
+    try:
+        name, document = received(store, source)
+    except NotFound:
+        done = already_imported(store, source)
+        if done is None:
+            raise
+        return done
     with tempfile.TemporaryDirectory(prefix="looseleaf-") as folder:
         path = os.path.join(folder, name)
         with open(path, "wb") as file:
             file.write(document.data)
         told = import_file(memory, path, more)
-    drop_received(store, str(more["source"]))
+    drop_received(store, source)
     return told
 
 

@@ -34,7 +34,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.memory.layers import nothing
 from looseleaf.store.postgres.check_database import refuse_unfit
 from looseleaf.store.postgres.database import database_at
-from looseleaf.work.queue import KINDS, tell
+from looseleaf.work.queue import KINDS, PAUSES, SILENT_SECONDS, return_lost, tell
 from looseleaf.work.tasks import Asked, carry_out, give_up
 
 TYPE_CHECKING = False
@@ -55,17 +55,11 @@ MOST_AT_ONCE = 8
 POLL_SECONDS = 1.0
 """How often to look for jobs that no notification announces: those that had to wait."""
 BEAT_SECONDS = 5.0
-SILENT_SECONDS = 30.0
-"""A worker that says nothing for this long is dead, or cut off."""
 KEEP_SECONDS = 10.0
 """How often to look for lost jobs and for talk that is due."""
 CLEAN_SECONDS = 600.0
 GRACE_SECONDS = 20.0
 """How long a worker that is stopped lets its jobs run, before it gives them back."""
-
-PAUSES = (10.0, 60.0, 300.0, 1800.0, 3600.0)
-"""Seconds before each further attempt."""
-ATTEMPTS = len(PAUSES) + 1
 
 LIFT, OLD = "5 minutes", "7 days"
 _DUE_AT_ONCE = 500
@@ -255,10 +249,7 @@ class Worker:
     def _keep(self) -> None:
         """Return lost jobs to the queue, lift old ones, and defer what is due. Every worker does this, at any time."""
         running = [taken.id for taken in self._running.values()]
-        values = self._id, running, f"{self._timing.silent} seconds", ATTEMPTS
-        self._database.run(
-            None, "SELECT looseleaf_jobs.return_lost(%s, %s::bigint[], %s::interval, %s)", values
-        )
+        return_lost(self._database, self._id, running, self._timing.silent)
         self._database.run(None, "SELECT looseleaf_jobs.lift(%s::interval)", (LIFT,))
         if self._kinds is None or "distill" in self._kinds:
             while (
@@ -344,7 +335,9 @@ class Worker:
                 raise NotFound("Nothing was done: the memory is gone.")
             edition, began = store.edition(), time.time()
             told: dict[str, Any] = {"id": taken.id, "kind": asked.kind, "agent": asked.agent, "began": began}
-            told |= {"made": taken.made}
+            told |= {"made": taken.made} | (
+                {"source": asked.more["source"]} if "source" in asked.more else {}
+            )
             try:
                 agent = asked.agent or "main"
                 with Memory(store.address.where, agent=agent, distiller=self._distiller) as memory:

@@ -59,6 +59,11 @@ class Address:
         return Address(self.url, "", self.direct)
 
     @property
+    def options(self) -> str:
+        """The settings for the server that the address itself asks for."""
+        return dict(parse_qsl(urlsplit(self.url).query)).get("options", "")
+
+    @property
     def direct_url(self) -> str:
         """What connects to the server itself."""
         if not self.direct:
@@ -126,7 +131,7 @@ def check_namespace(name: str) -> str:
 
 def without_password(url: str) -> str:
     """Return an address without its passwords, even one that cannot be parsed."""
-    bare = re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1", url)
+    bare = re.sub(r"(?i)([?&](?:(?:ssl)?password|oauth_client_secret)=)[^&]*", r"\1", url)
     scheme, mark, rest = bare.partition("://")
     authority = re.split("[/?#]", rest, maxsplit=1)[0]
     user, at, host = authority.rpartition("@")

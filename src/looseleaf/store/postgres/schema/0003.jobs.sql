@@ -663,6 +663,7 @@ END $$;
 CREATE FUNCTION looseleaf_jobs.begin_distilling(m bigint, of_agent text) RETURNS void
 LANGUAGE plpgsql SET search_path = looseleaf_jobs, pg_temp AS $$
 BEGIN
+    PERFORM FROM looseleaf.streams s WHERE s.memory = m AND s.name = 'traces/' || of_agent FOR UPDATE;
     UPDATE looseleaf.streams s SET is_due = false WHERE s.memory = m AND s.name = 'traces/' || of_agent AND s.is_due;
     DELETE FROM talk t WHERE t.memory = m AND t.agent = of_agent;
 END $$;
