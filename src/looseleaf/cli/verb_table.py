@@ -42,7 +42,7 @@ _NAMED = ("pages", "topics", "facts", "sessions", "agents")
 _NAMES_HELP = f"names in the memory instead, one per line: {', '.join(_NAMED)}"
 _DISTILLERS = "rules, model, or package.module:attribute"
 _TOKEN_ACTS = ("new", "list", "revoke")
-_DATABASE_ACTS = ("migrate", "check", "index", "start", "stop")
+_DATABASE_ACTS = ("migrate", "check", "index", "clear", "start", "stop")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 
 
@@ -346,8 +346,8 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "act": {
                 "choices": _DATABASE_ACTS,
                 "help": "migrate: bring its tables to this version, as the role that owns them; check: see whether "
-                "all is as it must be; index: as that role, index the vectors of memories that have many; start, "
-                "stop: a server of your own, in a folder",
+                "all is as it must be; index: as that role, index the vectors of memories that have many; clear: "
+                "remove what a memory left that moved away; start, stop: a server of your own, in a folder",
             },
             "where": _optional(
                 "the address of the database (its password: ~/.pgpass or PGPASSWORD); start, stop: the folder of the "

@@ -1,4 +1,4 @@
-"""A memory in a database: open its store, tell whether it is one, read its settings, make one.
+"""A memory in a database: open its store, tell whether it is one, read its settings, make one, remove what one left.
 
 It is named by an address (`store/postgres/address.py`), and has no folder. The driver is loaded here, and only for an
 address.
@@ -104,3 +104,32 @@ def begin(store: PostgresStore) -> bool:
     return (
         store.append_after(JOURNAL, START, [record], store.edition()) is not None
     )  # else another process began it
+
+
+def clear(where: str) -> str:
+    """Remove what a memory left behind when it moved away; return where it is. Its name stays, and tells that to all
+    that look for it."""
+    from looseleaf.store.postgres.check_database import refuse_unfit
+    from looseleaf.store.postgres.database import database_at
+
+    address = read_address(where)
+    database = database_at(address)
+    refuse_unfit(database)
+    query = "SELECT memory FROM looseleaf.find_memory(%s, false)"
+    rows = database.run(None, query, (address.namespace,))
+    if not rows:
+        raise NotFound(f"Nothing was removed: there is no memory at {address.shown}.")
+    number = int(rows[0][0])
+    with database.transaction(number) as wire:
+        wire.execute("SELECT pg_advisory_xact_lock(%s)", (number,))  # it may be on its way back
+        query = "SELECT state, note FROM looseleaf.memories WHERE memory = %s"
+        found = wire.execute(query, (number,)).fetchone()
+        if found is None or found[0] != "left":
+            raise Refused(
+                f"Nothing was removed: the memory at {address.shown} has not moved away. `looseleaf move` moves it; "
+                "DELETE /v1/memories/NAME, at a server, removes it (docs/REST.md)."
+            )
+        for table in ("records", "documents", "streams"):
+            wire.execute(f"DELETE FROM looseleaf.{table} WHERE memory = %s", (number,))
+        wire.execute("SELECT looseleaf.clear_views(%s)", (number,))
+    return str(found[1])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from looseleaf import Memory
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import NotFound, Refused
+from looseleaf.cli.main import main
+from looseleaf.pages.in_database import clear
 from looseleaf.transfer.move import move
 from tables import check_rows
 
@@ -80,3 +84,36 @@ def test_long_talks_come_back_as_they_were(tmp_path: Path, postgres: Running) ->
             memory.distill()
             memory.prompt("What happened?", budget=8000)
         there_and_back(folder, postgres.memory(), tmp_path / f"{number} back")
+
+
+def test_what_a_memory_left_in_a_database_is_removed_by_the_command_that_is_told(
+    tmp_path: Path, postgres: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = postgres.memory()
+    with pytest.raises(NotFound, match="there is no memory at"):
+        clear(address)
+    with Memory(address) as memory:
+        memory.record(user="I live in Lyon.")
+    with pytest.raises(Refused, match="has not moved away"):
+        clear(address)
+    with Memory(address) as memory:
+        assert memory.recall("Where do I live?")
+    assert main(["move", address, str(tmp_path / "back")]) == 0
+    told = re.search(r"`looseleaf (database clear [^`]*)` removes it", capsys.readouterr().err)
+    assert told is not None
+    number = "(SELECT memory FROM looseleaf.memories WHERE namespace = %s)"
+    query = f"SELECT count(*) FROM looseleaf.records WHERE memory = {number}"
+    name, database = address.partition("namespace=")[2], address.partition("?")[0].rpartition("/")[2]
+    assert postgres.execute(query, (name,), database=database) != [(0,)]
+    assert main(shlex.split(told[1])) == 0
+    assert capsys.readouterr().out == f"What was left is removed. The memory is at {tmp_path / 'back'}.\n"
+    for table in ("records", "documents", "streams", "items"):
+        query = f"SELECT count(*) FROM looseleaf.{table} WHERE memory = {number}"
+        assert postgres.execute(query, (name,), database=database) == [(0,)], table
+    with pytest.raises(Refused, match=f"this memory moved to {tmp_path / 'back'}"):
+        Memory(address)
+    with Memory(tmp_path / "back") as memory:
+        assert memory.recall("Where do I live?")
+    assert move(str(tmp_path / "back"), address).files > 0
+    with Memory(address) as memory:
+        assert memory.recall("Where do I live?")

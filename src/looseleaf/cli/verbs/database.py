@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 
 def database(options: CliOptions) -> int:
     require_postgres()
-    acts = {"migrate": _migrate, "check": _check, "index": _index, "start": _start, "stop": _stop}
+    acts = {
+        "migrate": _migrate,
+        "check": _check,
+        "index": _index,
+        "clear": _clear,
+        "start": _start,
+        "stop": _stop,
+    }
     return acts[str(options.act)](options)
 
 
@@ -100,6 +107,16 @@ def _index(options: CliOptions) -> int:
     with progress("indexing"):
         found = list(index_all(database_at(_address(options))))
     print_answer(options, {"done": found}, "\n".join(map(plain, found)) or "There was nothing to do.")
+    return 0
+
+
+def _clear(options: CliOptions) -> int:
+    from looseleaf.pages.in_database import clear
+
+    to = clear(_address(options).where)
+    print_answer(
+        options, {"cleared": True, "to": to}, f"What was left is removed. The memory is at {plain(to)}."
+    )
     return 0
 
 

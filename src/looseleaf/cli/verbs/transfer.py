@@ -19,6 +19,7 @@ from looseleaf.cli.output import (
     progress,
     require_postgres,
     say,
+    shell_word,
 )
 from looseleaf.transfer.export_folder import Copy, ExportTarget, TarWriter, export_whole, note_copy, private
 
@@ -339,7 +340,11 @@ def move(options: CliOptions) -> int:
     )
     if moved.left_out:
         say(f"Left behind, because of their names: {_named(moved.left_out)}")
-    told = f"What is at {plain(moved.source)} stays as it was, and tells writers where to go. Remove it when you like."
+    told = f"what is at {plain(moved.source)} stays as it was, and tells writers where to go. "
+    if is_address(moved.source):
+        told += f"`looseleaf database clear {shell_word(moved.source)}` removes it."
+    else:
+        told += "Remove it when you like."
     next_step(options, told)
     return 0
 
