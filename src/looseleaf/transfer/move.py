@@ -14,11 +14,12 @@ from hashlib import sha256
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from looseleaf.base.errors import Invalid, NotFound, Refused
+from looseleaf.base.errors import Displaced, Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.paths import is_address
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import is_memory
+from looseleaf.store.root import MOVED
 from looseleaf.transfer.export_folder import Copy, ExportTarget, export_whole
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from looseleaf.store.postgres.arrival import Arrival
+    from looseleaf.store.postgres.store import PostgresStore
 
     Progress = Callable[[int, int], None]
 
@@ -84,8 +86,8 @@ def _to_database(source: str, target: str, progress: Progress | None) -> Moved:
         if to is None:
             store.mend_ends()
         with ExitStack() as held:
-            sink = _Sink(held.enter_context(Arrival(address)))
-            # The target is committed within the source's lock: at no moment are both open, or neither.
+            sink = _Sink(held.enter_context(Arrival(address, path, is_repeated=to is not None)))
+            # All of this within the source's lock: who waits for it is told where to go.
             taken = export_whole(
                 memory, sink, progress, at_end=lambda: _settle(sink, held, store, address.shown)
             )
@@ -96,6 +98,7 @@ def _settle(sink: _Sink, held: ExitStack, store: object, to: str) -> None:
     sink.arrival.prove(sink.sums)
     held.close()
     store.leave(to)  # type: ignore[attr-defined]
+    sink.arrival.open()
 
 
 class _Sink:
@@ -141,18 +144,68 @@ def _can_be_named(path: str) -> bool:
 
 def _to_folder(source: str, target: str, progress: Progress | None) -> Moved:
     path = os.path.abspath(os.path.expanduser(target))
-    from looseleaf.pages.in_database import open_store
+    from looseleaf.pages.in_database import open_store, read_address
+    from looseleaf.store.postgres.database import moved_sentence
 
-    with open_store(source) as store, store.lock():
+    shown = read_address(source).shown
+    try:
+        opened = open_store(source)
+    except Displaced as displaced:
+        if displaced.args == Displaced(moved_sentence(path)).args and _left_for(path) == shown:
+            _open_again(path)  # all that a move which was killed had not done
+            return Moved(shown, path, 0, 0, ())
+        raise
+    with opened as store, store.lock():
+        _refuse_while_imports_wait(store)
         files = ((name, data) for name, data in store.everything() if not name.startswith("views/"))
         if os.path.isdir(path) and is_memory(path):
-            count, size = _compare(path, files)  # a repeated move, if it is the same
+            count, size = _compare(path, files)  # the one that it came from, or a repeated move
         else:
             with ExportTarget(path, None) as new:
                 new.refuse_nesting()
                 count, size = _write(new.draft, files, progress)
+                _close(new.draft, shown)
         store.leave(path)
-    return Moved(store.path, path, count, size, ())
+        if _left_for(path) == shown:
+            _open_again(path)
+    return Moved(shown, path, count, size, ())
+
+
+def _left_for(path: str) -> str | None:
+    """Return where a folder says that its memory is."""
+    try:
+        with open(os.path.join(path, MOVED), encoding="utf-8", errors="replace") as file:
+            return file.read().strip() or None
+    except OSError:
+        return None
+
+
+def _close(path: str, to: str) -> None:
+    """Have a folder say that its memory is elsewhere: until that is closed, everybody goes on there."""
+    os.makedirs(os.path.join(path, os.path.dirname(MOVED)), mode=0o700, exist_ok=True)
+    with open(os.path.join(path, MOVED), "w", encoding="utf-8") as file:
+        file.write(f"{to}\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _open_again(path: str) -> None:
+    os.unlink(os.path.join(path, MOVED))
+    fd = os.open(os.path.join(path, os.path.dirname(MOVED)), os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _refuse_while_imports_wait(store: PostgresStore) -> None:
+    from looseleaf.work.queue import jobs_of
+
+    if any(job.kind == "import" and job.is_live for job in jobs_of(store)):
+        raise Refused(
+            "Nothing was moved: an import of this memory waits for a worker. Have one do it, or cancel it; then repeat "
+            "the command."
+        )
 
 
 def _write(draft: str, files: Iterator[tuple[str, bytes]], progress: Progress | None) -> tuple[int, int]:
@@ -182,7 +235,8 @@ def _write(draft: str, files: Iterator[tuple[str, bytes]], progress: Progress | 
 
 
 def _compare(path: str, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
-    count = size = 0
+    names: set[str] = set()
+    size = 0
     for name, data in files:
         try:
             with open(os.path.join(path, name), "rb") as file:
@@ -190,8 +244,18 @@ def _compare(path: str, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
         except OSError:
             is_same = False
         if not is_same:
-            raise Refused(
-                f"Nothing was moved: {path} is already another memory, or has gone on since. Choose a new folder."
-            )
-        count, size = count + 1, size + len(data)
-    return count, size
+            raise _another(path)
+        names.add(name)
+        size += len(data)
+    for folder, folders, found in os.walk(path):
+        if folder == path:
+            folders[:] = [each for each in folders if each not in ("log", "views")]
+        if any(os.path.relpath(os.path.join(folder, each), path) not in names for each in found):
+            raise _another(path)
+    return len(names), size
+
+
+def _another(path: str) -> Refused:
+    return Refused(
+        f"Nothing was moved: {path} is already another memory, or has gone on since. Choose a new folder."
+    )

@@ -1,6 +1,7 @@
 """A memory that is moved into a database: all of it in one transaction, which commits once it is proven.
 
-Until then nobody sees it, and a move that is killed leaves nothing behind.
+Until then nobody sees it, and a move that is killed leaves nothing behind. It is opened once the source is closed, so
+at no moment are both open.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
 class Arrival:
     """A `with` block. What was put in is kept only if it was proven and the block ends well."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, source: str, *, is_repeated: bool) -> None:
+        """`source`: where it comes from; `is_repeated`: that has been closed already, by a move that was killed."""
         self._address = address
+        self._source, self._is_repeated = source, is_repeated
         self._database = database_at(address)
         self._held = ExitStack()
         self._active: dict[str, bytes] = {}
@@ -82,7 +85,7 @@ class Arrival:
         found = self._wire.execute(
             "SELECT EXISTS (SELECT FROM looseleaf.streams WHERE memory = %s)", (self.memory,)
         ).fetchone()
-        self.is_there = row[1] == "here" and found is not None and bool(found[0])
+        self.is_there = (row[1] == "here" or self._is_repeated) and found is not None and bool(found[0])
         if not self.is_there:
             self.begin()
 
@@ -160,15 +163,27 @@ class Arrival:
                 f"Nothing was moved: {odd[0]} is not the same in {self._address.shown}. The folder stays as it is. Run "
                 "`looseleaf check` there, then repeat it."
             )
-        self._wire.execute(  # a memory that moves here brings its talk
-            "SELECT looseleaf_jobs.note_talk(memory, name) FROM looseleaf.streams "
-            "WHERE memory = %s AND left(name, 7) = 'traces/' AND next > %s AND NOT is_due",
-            (self.memory, FIRST),
-        )
+        if self.is_there:
+            return
+        # It is there, and closed: until the source is closed too, everybody goes on there.
+        self._wire.execute("UPDATE looseleaf.streams SET closed = true WHERE memory = %s", (self.memory,))
         self._wire.execute(
-            "UPDATE looseleaf.memories SET state = 'here', note = NULL, edition = edition + %s WHERE memory = %s",
-            (int(not self.is_there), self.memory),  # what knew it before it left has read other lines
+            "UPDATE looseleaf.memories SET state = 'left', note = %s, edition = edition + 1 WHERE memory = %s",
+            (self._source, self.memory),  # who knew it before it left has read other lines
         )
+
+    def open(self) -> None:
+        """Open it to all, once the source is closed. It brings its talk."""
+        with self._database.transaction(self.memory) as wire:
+            wire.execute("UPDATE looseleaf.streams SET closed = false WHERE memory = %s", (self.memory,))
+            wire.execute(
+                "UPDATE looseleaf.memories SET state = 'here', note = NULL WHERE memory = %s", (self.memory,)
+            )
+            wire.execute(
+                "SELECT looseleaf_jobs.note_talk(memory, name) FROM looseleaf.streams "
+                "WHERE memory = %s AND left(name, 7) = 'traces/' AND next > %s AND NOT is_due",
+                (self.memory, FIRST),
+            )
 
 
 _EMPTY = sha256(b"").digest()
