@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from looseleaf.base.errors import Refused
+from looseleaf.base.paths import INCOMING
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import init
 from looseleaf.serve import handed, jobs
@@ -23,7 +24,6 @@ from looseleaf.store.postgres.address import database_of, parse_address
 from looseleaf.store.postgres.database import close_all, database_at
 from looseleaf.work import queue
 from looseleaf.work import worker as working
-from looseleaf.work.queue import INCOMING
 from looseleaf.work.tasks import carry_out
 from looseleaf.work.worker import Timing, Worker
 from postgres import Running

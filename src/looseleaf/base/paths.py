@@ -177,6 +177,9 @@ PROJECT = "project"
 PROFILE = "USER.md"
 REVIEW = "review/pending.md"
 
+INCOMING = "views/incoming"
+"""What was received to be imported into a memory of a database: a folder for each."""
+
 IMPORTER = "import"
 """The agent under which untrusted talk from elsewhere is recorded."""
 

@@ -14,11 +14,11 @@ import time
 from typing import TYPE_CHECKING
 
 from looseleaf.base.errors import NotFound, Refused
-from looseleaf.serve.jobs import lasting
 from looseleaf.store.postgres.address import parse_address
 from looseleaf.store.postgres.database import database_at
 from looseleaf.store.postgres.store import PostgresStore
 from looseleaf.work.queue import FIELDS, cancel, count_workers, defer, job, receive, return_lost
+from looseleaf.work.tasks import lasting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

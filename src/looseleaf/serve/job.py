@@ -15,7 +15,7 @@ import sys
 import time
 
 from looseleaf.base.errors import Refused
-from looseleaf.serve.jobs import FOLDER, READS, edition_at, kept, lasting, remove_received
+from looseleaf.serve.jobs import FOLDER, READS, edition_at, kept, remove_received
 from looseleaf.serve.state import FolderState
 
 TYPE_CHECKING = False
@@ -206,6 +206,8 @@ def _index(memory: Memory, spec: Mapping[str, Any], teller: Teller) -> Done:
 
 
 def _told(kind: str, result: dict[str, Any]) -> Done:
+    from looseleaf.work.tasks import lasting
+
     return result, lasting(kind, result)
 
 

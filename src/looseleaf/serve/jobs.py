@@ -682,14 +682,6 @@ class Jobs:
             self._alive.close()
 
 
-def lasting(kind: str, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a result may be kept for ever: numbers and ids."""
-    if kind == "import":
-        words = ("titles", "pages", "notes")
-        return {name: len(value) if name in words else value for name, value in result.items()}
-    return {name: value for name, value in result.items() if isinstance(value, int | float)}
-
-
 def kept(head: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the file of a job that ended has: nothing of what was forgotten."""
     told = {**head, **{name: value for name, value in said.items() if name != "is_written"}}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from looseleaf.base.errors import Displaced, Invalid, NotFound, Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import is_address
+from looseleaf.base.paths import INCOMING, is_address
 from looseleaf.memory import Memory
 from looseleaf.pages.folder import is_memory
 from looseleaf.store.root import MOVED
@@ -199,9 +199,7 @@ def _open_again(path: str) -> None:
 
 
 def _refuse_while_imports_wait(store: PostgresStore) -> None:
-    from looseleaf.work.queue import jobs_of
-
-    if any(job.kind == "import" and job.is_live for job in jobs_of(store)):
+    if store.folders(INCOMING):
         raise Refused(
             "Nothing was moved: an import of this memory waits for a worker. Have one do it, or cancel it; then repeat "
             "the command."

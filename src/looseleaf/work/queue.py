@@ -15,7 +15,7 @@ import time
 from looseleaf.base.errors import Invalid, NotFound, Refused
 from looseleaf.base.ids import is_id, new_id
 from looseleaf.base.immutable import frozen, members_of
-from looseleaf.base.paths import IMPORTER
+from looseleaf.base.paths import IMPORTER, INCOMING
 from looseleaf.store.files import FileStore
 
 TYPE_CHECKING = False
@@ -53,9 +53,6 @@ _WAITED_FOR = frozenset({"import", "check", "compact"})
 
 TOLD = "views/jobs.json"
 """What came of the last jobs of a memory. It may quote what is forgotten: a view, which goes with a forgetting."""
-
-INCOMING = "views/incoming"
-"""What was received to be imported: a folder for each."""
 
 _TOLD = 20
 """Ended jobs that a memory remembers."""

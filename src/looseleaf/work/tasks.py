@@ -92,6 +92,14 @@ def make_index(memory: Memory, more: Mapping[str, Any], step: Step | None = None
     return {"vectors": memory.views.build_index(full=bool(more.get("full")), progress=step)}
 
 
+def lasting(kind: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a result may be kept for ever: numbers and ids."""
+    if kind == "import":
+        words = ("titles", "pages", "notes")
+        return {name: len(value) if name in words else value for name, value in result.items()}
+    return {name: value for name, value in result.items() if isinstance(value, int | float)}
+
+
 # --- the kinds ---------------------------------------------------------------------------
 
 

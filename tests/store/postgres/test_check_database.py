@@ -135,7 +135,10 @@ def test_the_verb_prepares_a_database_and_finds_it_sound(
     owner = postgres.address(name, OWNER)
     assert main(["database", "check", owner]) == 1
     out = capsys.readouterr().out
-    assert "broken  tables    there are none. Run `looseleaf database migrate ADDRESS` as the role that owns them." in out
+    assert (
+        "broken  tables    there are none. Run `looseleaf database migrate ADDRESS` as the role that owns them."
+        in out
+    )
     assert main(["database", "migrate", owner, "--json"]) == 0
     assert f'"after": {LAST},' in capsys.readouterr().out
     assert main(["database", "migrate", owner]) == 0
