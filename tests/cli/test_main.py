@@ -686,8 +686,8 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     verbs = (
         "init settings remember log show diff undo record turns sessions chat prompt analyze window compact expand "
-        "recall open test tool receipts mcp serve login token worker database setup hook merge-file distill write facts score "
-        "correct review settle reject "
+        "recall open test tool receipts mcp serve login token worker database setup hook merge-file distill write "
+        "facts score correct review settle reject "
         "approve vouch pin history why topics topic global build redistill tidy index state "
         "cost import export move merge sync forget demo doctor completion check repair"
     ).split()
