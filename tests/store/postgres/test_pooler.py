@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(PGBOUNCER is None, reason="PgBouncer is not inst
 
 STREAM = "traces/main"
 PORT = 6432
-ROLE, PASSWORD = "pooled_role", "of-the-pooled-role"
+ROLE, PASSWORD = f"pooled_{os.getpid()}", "of-the-pooled-role"  # roles are the whole server's
 
 
 class Pooler:

@@ -56,10 +56,12 @@ _ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 
 _OPTIONS = (
     f"-c lock_timeout={int(LOCK_SECONDS * 1000)} -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 "
     "-c tcp_keepalives_count=3 -c standard_conforming_strings=on -c row_security=on -c DateStyle=ISO "
-    r"-c default_transaction_isolation=read\ committed"
+    r"-c default_transaction_isolation=read\ committed "
+    "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
 )
 """The server looks too: a machine that lost its power must not hold a memory's lock. And what a role or a database may
-have set otherwise is as it must be: with other strings, bytes would arrive as other bytes."""
+have set otherwise is as it must be: with other strings, bytes would arrive as other bytes. Last: all that is asked is
+asked by key, and a plan that was made while a table was small would stay."""
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what fails is said once, in a sentence
 
